@@ -1,0 +1,3 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
+# SPDX-License-Identifier: Apache-2.0
+"""The core (a plain class), and the Ray actor around it."""
