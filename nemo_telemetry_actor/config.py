@@ -1,15 +1,28 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
 # SPDX-License-Identifier: Apache-2.0
-"""The configuration: one frozen tree of fields, each with its meaning, unit, default and limits."""
+"""The configuration: one frozen tree of fields, each with its meaning, unit, default and limits.
 
-from typing import Annotated, Literal, TypeAlias
+Only words stand here, so that a worker that records loads nothing else. `config_load` reads files
+and the environment, `config_check` holds the rules that span several fields, `config_transfer`
+carries a configuration to the actor, and `docs/configuration.md` is generated from this tree.
+"""
+
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
 
-Seconds: TypeAlias = Annotated[float, Meta(gt=0, le=86400)]
-Port: TypeAlias = Annotated[int, Meta(ge=0, le=65535)]
-Count: TypeAlias = Annotated[int, Meta(ge=1)]
+HIDDEN: Final = "<hidden>"
+
+Seconds: TypeAlias = Annotated[float, Meta(gt=0, le=86400, extra={"unit": "seconds"})]
+Count: TypeAlias = Annotated[int, Meta(ge=1, le=10**12)]
+Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=255)]
+Path: TypeAlias = Annotated[str, Meta(min_length=1, max_length=4096)]
+
+_POINTS = Meta(extra={"unit": "data points"})
+_SERIES = Meta(extra={"unit": "series"})
+_BYTES = Meta(extra={"unit": "bytes"})
+_FILES = Meta(extra={"unit": "files"})
 
 
 class _Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -17,37 +30,99 @@ class _Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class OtlpConfig(_Block, frozen=True):
-    """One OTLP receiver."""
+    """One OTLP receiver. Its text forms never show a header's value."""
 
-    endpoint: str
-    protocol: Literal["grpc", "http/protobuf"] = "grpc"
-    headers: dict[str, str] = {}
-    timeout_s: Seconds = 10.0
-    compression: Literal["none", "gzip"] = "none"
-    certificate: str | None = None
-    client_certificate: str | None = None
-    client_key: str | None = None
-    insecure: bool | None = None
-    max_points: Count = 8192
+    endpoint: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=2048,
+            description="Where to send. For `grpc` `host:port` or `http(s)://host:port`; without a "
+            "scheme the connection is TLS unless `insecure` is true. For `http/protobuf` the whole "
+            "URL with its path, used as it is. Credentials belong in `headers`. An entry without "
+            "endpoint takes it from the environment.",
+        ),
+    ]
+    protocol: Annotated[
+        Literal["grpc", "http/protobuf"], Meta(description="How OTLP is carried.")
+    ] = "grpc"
+    headers: Annotated[
+        dict[str, str],
+        Meta(
+            description="Sent with every request, for example `authorization`. Names are "
+            "lower-cased. Values are secrets: they appear in no log, page or error.",
+        ),
+    ] = {}
+    timeout_s: Annotated[
+        Seconds, Meta(description="How long one request may take, before it counts as failed.")
+    ] = 10.0
+    compression: Annotated[
+        Literal["none", "gzip"], Meta(description="Compression of request bodies.")
+    ] = "none"
+    certificate: Annotated[
+        Path | None,
+        Meta(
+            description="PEM file of the authorities to trust; `null` trusts the system's. Must "
+            "exist where the configuration is loaded, and at the same path on the actor's node.",
+        ),
+    ] = None
+    client_certificate: Annotated[
+        Path | None,
+        Meta(description="PEM file with our certificate, for mutual TLS; needs `client_key`."),
+    ] = None
+    client_key: Annotated[
+        Path | None,
+        Meta(description="PEM file with the key of `client_certificate`."),
+    ] = None
+    insecure: Annotated[
+        bool | None,
+        Meta(
+            description="Whether a `grpc` endpoint without a scheme is reached in plain text; "
+            "`null` means no. A scheme in the endpoint decides by itself.",
+        ),
+    ] = None
+    max_points: Annotated[
+        Count, _POINTS, Meta(description="Most data points in one request; more are split.")
+    ] = 8192
+
+    def __rich_repr__(self) -> list[tuple[str, object]]:
+        """Pair each field with its value, header values hidden (also what `repr` shows)."""
+        shown = {name: getattr(self, name) for name in self.__struct_fields__}
+        shown["headers"] = dict.fromkeys(self.headers, HIDDEN)
+        return list(shown.items())
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"{type(self).__name__}({fields})"
 
 
 class PrometheusConfig(_Block, frozen=True):
     """The pull endpoint `/metrics`."""
 
-    resource_labels: tuple[str, ...] = (
-        "nemo.run.id",
-        "service.instance.id",
-        "rl.worker_group",
-        "nv.dl.rank",
-    )
+    resource_labels: Annotated[
+        tuple[Name, ...],
+        Meta(
+            description="Resource attributes that become labels of every series; the rest is on "
+            "`target_info` only.",
+        ),
+    ] = ("nemo.run.id", "service.instance.id", "rl.worker_group", "nv.dl.rank")
 
 
 class FileConfig(_Block, frozen=True):
     """A rotating file of JSON lines in OTLP-JSON form."""
 
-    path: str | None = None
-    max_bytes: Annotated[int, Meta(ge=4096)] = 64 * 2**20
-    max_files: Count = 5
+    path: Annotated[
+        Path | None,
+        Meta(description="The file to append to; `null` leaves the place to the actor."),
+    ] = None
+    max_bytes: Annotated[
+        int,
+        Meta(ge=4096, le=2**50, description="Size at which a new file is begun."),
+        _BYTES,
+    ] = 64 * 2**20
+    max_files: Annotated[
+        Count, _FILES, Meta(description="How many files are kept, the current one included.")
+    ] = 5
 
 
 class ConsoleConfig(_Block, frozen=True):
@@ -57,44 +132,127 @@ class ConsoleConfig(_Block, frozen=True):
 class ExportConfig(_Block, frozen=True):
     """Where values go; any number of these at once."""
 
-    interval_s: Seconds = 10.0
-    otlp: tuple[OtlpConfig, ...] = ()
-    prometheus: PrometheusConfig | None = PrometheusConfig()
-    file: FileConfig | None = FileConfig()
-    console: ConsoleConfig | None = None
+    interval_s: Annotated[
+        Seconds, Meta(description="Time between two exports to each push exporter.")
+    ] = 10.0
+    otlp: Annotated[
+        tuple[OtlpConfig, ...],
+        Meta(
+            description="OTLP receivers: one mapping or a list of them. Left out, one receiver is "
+            "made of the `OTEL_*` variables when they name an endpoint; `null` or `[]` is off.",
+        ),
+    ] = ()
+    prometheus: Annotated[
+        PrometheusConfig | None,
+        Meta(description="The pull endpoint. `null` or `false` is off, `true` or `{}` on."),
+    ] = PrometheusConfig()
+    file: Annotated[
+        FileConfig | None,
+        Meta(description="The JSON-lines file. `null` or `false` is off, `true` or `{}` on."),
+    ] = FileConfig()
+    console: Annotated[
+        ConsoleConfig | None,
+        Meta(description="Lines on the console. `null` or `false` is off, `true` or `{}` on."),
+    ] = None
 
 
 class HttpConfig(_Block, frozen=True):
     """The actor's HTTP server: `/metrics`, `/api/state`, `/healthz`."""
 
-    host: str = "127.0.0.1"
-    port: Port = 9464
-    token_file: str | None = None
-    allow_unauthenticated: bool = False
+    host: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=255,
+            description="Name or address to listen on. Other than loopback it wants `token_file` "
+            "or `allow_unauthenticated`.",
+        ),
+    ] = "127.0.0.1"
+    port: Annotated[
+        int, Meta(ge=0, le=65535, description="TCP port; 0 lets the system choose a free one.")
+    ] = 9464
+    token_file: Annotated[
+        Path | None,
+        Meta(
+            description="File whose content every request must carry as a bearer token. Must "
+            "exist where the configuration is loaded, and at the same path on the actor's node.",
+        ),
+    ] = None
+    allow_unauthenticated: Annotated[
+        bool,
+        Meta(description="Serve anyone who can reach `host`, without a token."),
+    ] = False
 
 
 class ClientConfig(_Block, frozen=True):
     """What every reporting process does."""
 
-    flush_interval_s: Annotated[float, Meta(ge=0.05, le=20)] = 1.0
-    observe_interval_s: Seconds = 10.0
-    buffer_points: Annotated[int, Meta(ge=1024, le=100_000_000)] = 65536
+    flush_interval_s: Annotated[
+        float,
+        Meta(
+            ge=0.05,
+            le=20,
+            extra={"unit": "seconds"},
+            description="Time between two sends to the actor; what a killed process can lose.",
+        ),
+    ] = 1.0
+    observe_interval_s: Annotated[
+        Seconds, Meta(description="Time between two calls of each observable instrument.")
+    ] = 10.0
+    buffer_points: Annotated[
+        int,
+        Meta(
+            ge=1024,
+            le=100_000_000,
+            description="Most values that wait in a process while the actor is unreachable. Beyond "
+            "it the oldest gauge values are dropped and counted.",
+        ),
+        _POINTS,
+    ] = 65536
 
 
 class LimitsConfig(_Block, frozen=True):
     """Bounds of what the actor keeps."""
 
-    series_per_metric: Count = 2000
-    series: Count = 1_000_000
-    backlog_points: Count = 1_000_000
-    lease_s: Annotated[float, Meta(ge=3, le=86400)] = 90.0
+    series_per_metric: Annotated[
+        Count,
+        _SERIES,
+        Meta(description="Most series of one metric; further ones share one overflow series."),
+    ] = 2000
+    series: Annotated[Count, _SERIES, Meta(description="Most series of all metrics together.")] = (
+        1_000_000
+    )
+    backlog_points: Annotated[
+        Count,
+        _POINTS,
+        Meta(
+            description="Most gauge values kept for a backend that does not answer. Beyond it the "
+            "oldest are dropped and counted.",
+        ),
+    ] = 1_000_000
+    lease_s: Annotated[
+        float,
+        Meta(
+            ge=3,
+            le=86400,
+            extra={"unit": "seconds"},
+            description="How long a silent process counts as alive; at least three times "
+            "`client.flush_interval_s`.",
+        ),
+    ] = 90.0
 
 
 class TelemetryConfig(_Block, frozen=True):
     """Everything that a configuration file may set."""
 
-    service_name: str = "nemo-rl"
-    export: ExportConfig = ExportConfig()
-    http: HttpConfig = HttpConfig()
-    client: ClientConfig = ClientConfig()
-    limits: LimitsConfig = LimitsConfig()
+    service_name: Annotated[
+        Name, Meta(description="The resource attribute `service.name` of every series.")
+    ] = "nemo-rl"
+    export: Annotated[ExportConfig, Meta(description="Where values go.")] = ExportConfig()
+    http: Annotated[HttpConfig, Meta(description="The actor's HTTP server.")] = HttpConfig()
+    client: Annotated[ClientConfig, Meta(description="What every reporting process does.")] = (
+        ClientConfig()
+    )
+    limits: Annotated[LimitsConfig, Meta(description="Bounds of what the actor keeps.")] = (
+        LimitsConfig()
+    )
