@@ -59,12 +59,15 @@ test-lowest: $(LOWEST_STAMP) ## Run the fast suites with the lowest versions tha
 
 .PHONY: check
 check: $(DEV_STAMP) ## Lint, formatting, types, import contracts, spelling, whitespace
-	$(PY) -m ruff check
-	$(PY) -m ruff format --check
-	$(PY) -m mypy
-	$(VENV)/bin/lint-imports
-	$(PY) -m codespell_lib
-	$(PY) scripts/whitespace.py
+	@failed=; \
+	run() { printf '\n=== %s\n' "$$*"; "$$@" || failed="$$failed [$$*]"; }; \
+	run $(PY) -m ruff check; \
+	run $(PY) -m ruff format --check; \
+	run $(PY) -m mypy; \
+	run $(VENV)/bin/lint-imports; \
+	run $(PY) -m codespell_lib; \
+	run $(PY) scripts/whitespace.py; \
+	if [ -n "$$failed" ]; then echo "failed:$$failed" >&2; exit 1; fi
 
 .PHONY: format
 format: $(DEV_STAMP) ## Fix what can be fixed without thought

@@ -21,7 +21,7 @@ def tidy(content: bytes) -> bytes:
 
 
 def _known_files() -> list[Path]:
-    listed = subprocess.run(  # noqa: S603  # a fixed command
+    listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],  # noqa: S607
         check=True,
         capture_output=True,

@@ -34,7 +34,9 @@ def test_every_make_target_that_a_page_names_exists(
     targets = _targets((root / "Makefile").read_text(encoding="utf-8"))
 
     named = {
-        (page, match["target"]) for page, text in documents.items() for match in _MAKE.finditer(text)
+        (page, match["target"])
+        for page, text in documents.items()
+        for match in _MAKE.finditer(text)
     }
 
     assert ("README.md", "demo") in named
@@ -44,7 +46,9 @@ def test_every_make_target_that_a_page_names_exists(
 
 def test_every_command_that_a_page_names_exists(documents: Mapping[str, str]) -> None:
     named = {
-        (page, match["name"]) for page, text in documents.items() for match in _COMMAND.finditer(text)
+        (page, match["name"])
+        for page, text in documents.items()
+        for match in _COMMAND.finditer(text)
     }
 
     assert {(page, name) for page, name in named if name not in main.commands} == set()

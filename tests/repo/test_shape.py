@@ -14,8 +14,8 @@ SPDX_HEADER = (
     "# SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors",
     "# SPDX-License-Identifier: Apache-2.0",
 )
-# In two parts, so that this file passes its own test.
-UNFINISHED = re.compile("|".join((r"\bTO" "DO", r"\bFIX" "ME", r"\bXX" "X\\b")))
+# Each word spelled with a class, so that this line is not found by itself.
+UNFINISHED = re.compile(r"\b(T[O]DO|F[I]XME|X[X]X)\b")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
