@@ -95,8 +95,8 @@ def efficiency_points(
         # Most dicts have none of these keys, and this runs at every step.
         if value is not None and (seconds := to_float(value)) is not None:
             points.append(({SECONDS.key: seconds}, attributes))
-    pct = to_float(get(PCT_KEY))
-    if pct is not None:
+    value = get(PCT_KEY)
+    if value is not None and (pct := to_float(value)) is not None:
         window = pct_window(get(PCT_IS_PER_STEP_KEY))
         points.append(({PCT.key: pct}, _PCT_ATTRIBUTES[window]))
     return points

@@ -51,8 +51,7 @@ def setup_points(
             continue
         text = str.__str__(key)
         phase = setup_phase(text)
-        seconds = to_float(value)
-        if phase is None or seconds is None or phase in settled:
+        if phase is None or phase in settled or (seconds := to_float(value)) is None:
             continue
         seconds_of[phase] = seconds
         if text.endswith(_LONG_SUFFIX):

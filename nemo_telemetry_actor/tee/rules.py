@@ -24,8 +24,9 @@ Rows: TypeAlias = list[tuple[dict[str, float], dict[str, str] | None]]
 class Family(msgspec.Struct, frozen=True):
     """One group of series with one rule.
 
-    Calling it with a logger dict returns its rows; anything but a mapping has none. No key or
-    value of the dict makes it raise; a mapping of another type whose own methods raise does.
+    Calling it with a logger dict returns its rows; anything but a mapping has none. No value of
+    the dict makes it raise. Only a mapping whose own methods raise does, or a key that has the
+    hash of a declared one and raises when it is compared.
     """
 
     name: str
@@ -90,7 +91,9 @@ class _ScalarRule:
         values: dict[str, float] = {}
         key_of = self._key_of.get
         for logger_key, value in metrics.items():
-            if type(logger_key) is str and (key := key_of(logger_key)) is not None:
+            if not (type(logger_key) is str or issubclass(type(logger_key), str)):
+                continue
+            if (key := key_of(logger_key)) is not None:
                 if type(value) is float:
                     values[key] = value
                 elif (number := to_float(value)) is not None:
