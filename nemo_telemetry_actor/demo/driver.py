@@ -38,7 +38,7 @@ class TrainingOptions:
     group_size: int = 16
     rollouts_per_step: int = 4
     max_lag: int = 1
-    buffer_capacity: int = 6
+    buffer_capacity: int = 5
     peak_learning_rate: float = 1e-3
     validation_period: int = 10
 
