@@ -1,10 +1,8 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
 # SPDX-License-Identifier: Apache-2.0
-"""The configuration: one frozen tree of fields, each with its meaning, unit, default and limits.
+"""The fields: one frozen tree, each with its meaning, unit, default and limits.
 
-Only words stand here, so that a worker that records loads nothing else. `config_load` reads files
-and the environment, `config_check` holds the rules that span several fields, `config_transfer`
-carries a configuration to the actor, and `docs/configuration.md` is generated from this tree.
+`docs/configuration.md` is generated from this tree, and error messages quote it.
 """
 
 from typing import Annotated, Final, Literal, TypeAlias
@@ -38,9 +36,9 @@ class OtlpConfig(_Block, frozen=True):
             min_length=1,
             max_length=2048,
             description="Where to send. For `grpc` `host:port` or `http(s)://host:port`; without a "
-            "scheme the connection is TLS unless `insecure` is true. For `http/protobuf` the whole "
-            "URL with its path, used as it is. Credentials belong in `headers`. An entry without "
-            "endpoint takes it from the environment.",
+            "scheme the connection is TLS unless `insecure` is true. For `http/protobuf` the "
+            "whole URL; without a path it gets `/v1/metrics`. Credentials belong in `headers`. An "
+            "entry without endpoint takes it from the environment.",
         ),
     ]
     protocol: Annotated[

@@ -10,9 +10,12 @@ import ipaddress
 import os
 import re
 from collections.abc import Iterator, Mapping
+from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
 from nemo_telemetry_actor.config import HttpConfig, OtlpConfig, TelemetryConfig
+
+METRICS_PATH: Final = "/v1/metrics"
 
 _HEADER_NAME = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]+")
 _HEADER_VALUE = re.compile(r"(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?")
@@ -50,10 +53,12 @@ def _otlp_problems(path: str, otlp: OtlpConfig) -> Iterator[str]:
     if problem := headers_problem(otlp.headers, otlp.protocol):
         yield f"{path}.headers {problem}"
     if (otlp.client_certificate is None) != (otlp.client_key is None):
-        given, wanted = ("client_key", "client_certificate")[:: 1 if otlp.client_key else -1]
+        given, wanted = "client_certificate", "client_key"
+        if otlp.client_key is not None:
+            given, wanted = wanted, given
         yield f"{path}.{given} is set; {wanted} must be set too; set both, or remove {given}"
     for name in ("certificate", "client_certificate", "client_key"):
-        if problem := file_problem(getattr(otlp, name)):
+        if problem := file_problem(getattr(otlp, name), is_shown=name != "client_key"):
             yield f"{path}.{name} {problem}"
     yield from _encryption_problems(path, otlp)
 
@@ -102,7 +107,7 @@ def endpoint_problem(endpoint: str, protocol: str) -> str | None:
     if url.scheme not in ({"", "http", "https"} if grpc else {"http", "https"}):
         wanted = "host:port or http(s)://host:port" if grpc else "an http:// or https:// URL"
         return f"is {endpoint!r}; for protocol {protocol} it must be {wanted}; write that form"
-    return _grpc_problem(endpoint, url, port) if grpc else _http_path_problem(endpoint, url)
+    return _grpc_problem(endpoint, url, port) if grpc else None
 
 
 def _grpc_problem(endpoint: str, url: SplitResult, port: int | None) -> str | None:
@@ -119,13 +124,12 @@ def _grpc_problem(endpoint: str, url: SplitResult, port: int | None) -> str | No
     return None
 
 
-def _http_path_problem(endpoint: str, url: SplitResult) -> str | None:
-    if url.path:
-        return None
-    return (
-        f"is {endpoint!r}; for protocol http/protobuf it must have the path of the receiver; write "
-        f"{endpoint}/v1/metrics for a collector (or {endpoint}/ for the root)"
-    )
+def full_endpoint(endpoint: str, protocol: str) -> str:
+    """Return the endpoint as it is used: for `http/protobuf` one without a path gets OTLP's own."""
+    if protocol == "grpc" or not endpoint_scheme(endpoint):
+        return endpoint
+    has_path = endpoint.partition("://")[2].partition("/")[2]
+    return endpoint if has_path else endpoint.rstrip("/") + METRICS_PATH
 
 
 def headers_problem(headers: Mapping[str, str], protocol: str) -> str | None:
@@ -146,17 +150,21 @@ def headers_problem(headers: Mapping[str, str], protocol: str) -> str | None:
     return None
 
 
-def file_problem(path: str | None) -> str | None:
-    """Return what is wrong with a file to be read, as the rest of a sentence."""
+def file_problem(path: str | None, *, is_shown: bool) -> str | None:
+    """Return what is wrong with a file to be read, as the rest of a sentence.
+
+    `is_shown` is false where people put the secret itself in place of the path.
+    """
     if path is None or os.path.isfile(path):
         return None
-    return f"is {path!r}; it must be an existing file; create it, or remove the key"
+    shown = repr(path) if is_shown else "hidden, in case it is the secret itself"
+    return f"names no file ({shown}); it must be the path of one; create it, or remove the key"
 
 
 def _twin_problems(receivers: tuple[OtlpConfig, ...]) -> Iterator[str]:
     first_with: dict[tuple[str, str], int] = {}
     for index, otlp in enumerate(receivers):
-        first = first_with.setdefault((otlp.protocol, otlp.endpoint.rstrip("/").lower()), index)
+        first = first_with.setdefault((otlp.protocol, otlp.endpoint.rstrip("/")), index)
         if first != index:
             yield (
                 f"export.otlp[{index}].endpoint is the same as that of export.otlp[{first}]; each "
@@ -170,7 +178,7 @@ def _http_problems(http: HttpConfig) -> Iterator[str]:
             f"http.host is {http.host!r}; it must be a host name or an IP address alone; put the "
             "port into http.port"
         )
-    if problem := file_problem(http.token_file):
+    if problem := file_problem(http.token_file, is_shown=False):
         yield f"http.token_file {problem}"
     if http.token_file is not None and http.allow_unauthenticated:
         yield (
