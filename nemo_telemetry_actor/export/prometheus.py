@@ -80,7 +80,7 @@ def _family_lines(series: FamilySeries, openmetrics: bool) -> list[str]:
     if family.type == "histogram":
         for labels, histogram in series.histograms.items():
             bounds = _bound_texts(series.boundaries[labels])
-            lines += _histogram_lines(family.name, labels, histogram, bounds)
+            lines += _histogram_lines(family.name, labels, histogram, bounds, openmetrics)
             if openmetrics:
                 lines += _created_lines(family.name, labels, histogram.start_time_unix_nano)
         return lines
@@ -93,7 +93,7 @@ def _family_lines(series: FamilySeries, openmetrics: bool) -> list[str]:
 
 
 def _histogram_lines(
-    name: str, labels: str, point: HistogramPoint, bounds: Sequence[str]
+    name: str, labels: str, point: HistogramPoint, bounds: Sequence[str], openmetrics: bool
 ) -> list[str]:
     prefix = f"{name}_bucket{{{labels}," if labels else f"{name}_bucket{{"
     lines = [
@@ -101,9 +101,12 @@ def _histogram_lines(
         for bound, count in zip(bounds, accumulate(point.bucket_counts), strict=True)
     ]
     braced = _braced(labels)
-    lines.append(f"{name}_count{braced} {point.count}")
-    # Both specifications: a sum that can fall is no counter and must not be shown as one.
-    if point.min >= 0 and not bounds[0].startswith("-"):
+    # With buckets below zero a sum can fall, so that it is no counter: both specifications leave
+    # it out then, and OpenMetrics has no count without a sum (the bucket of +Inf says the same).
+    sum_can_fall = bounds[0].startswith("-")
+    if not (sum_can_fall and openmetrics):
+        lines.append(f"{name}_count{braced} {point.count}")
+    if not sum_can_fall:
         lines.append(f"{name}_sum{braced} {number_text(point.sum)}")
     return lines
 
