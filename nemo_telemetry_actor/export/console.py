@@ -67,7 +67,7 @@ def lines_of(snapshot: Snapshot) -> Iterator[str]:
 
 def _point(metric: MetricData, point: NumberPoint | HistogramPoint) -> str:
     if isinstance(point, NumberPoint):
-        value = f"{point.value:.12g}"
+        value = f"{point.value:.15g}"
     elif point.count:
         mean = point.sum / point.count
         value = f"count={point.count} mean={mean:.6g} min={point.min:.6g} max={point.max:.6g}"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from importlib import metadata
 from typing import Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
 
@@ -129,6 +129,7 @@ def headers_of(config: OtlpConfig, endpoint: Endpoint) -> dict[str, str]:
 def secrets_of(headers: dict[str, str], endpoint: Endpoint) -> tuple[str, ...]:
     """Return the words that no message may show, longest first."""
     words = {endpoint.query, endpoint.userinfo, endpoint.userinfo.partition(":")[2]}
+    words.update(value for _, value in parse_qsl(endpoint.query))
     for value in headers.values():
         words.update((value, value.rpartition(" ")[2]))
     return tuple(sorted((w for w in words if len(w) >= _MIN_SECRET_CHARS), key=len, reverse=True))

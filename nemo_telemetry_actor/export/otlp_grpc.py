@@ -195,4 +195,5 @@ def retry_delay_s(trailers: Trailers) -> float | None:
 
 
 def _seconds(info: RetryInfo) -> float:
-    return max(float(info.retry_delay.seconds) + info.retry_delay.nanos / 1e9, 0.0)
+    delay_s: float = info.retry_delay.seconds + info.retry_delay.nanos / 1e9
+    return max(delay_s, 0.0)
