@@ -37,6 +37,16 @@ class _TorchLike:
         return self.values[0]
 
 
+class _TextArray(str):
+    """An array type whose one element is text of the same type."""
+
+    __slots__ = ()
+    dtype: Any = object()
+
+    def item(self) -> Any:
+        return self
+
+
 class _HostileItem:
     dtype: Any = object()
 
@@ -140,6 +150,7 @@ def test_every_kind_of_number_becomes_its_float(value: object, expected: float) 
         np.datetime64("NaT"),
         _TorchLike(1.0, 2.0),
         _TorchLike("1.0"),
+        _TextArray("1.0"),
         float,
         np.float32,
         object(),

@@ -209,6 +209,14 @@ def test_a_key_that_is_text_of_another_type_counts_as_its_text(key: str) -> None
     assert _rows(rules, BALLAST | {key: 1.0}) == [({"x": 1.0}, None)]
 
 
+def test_a_mapping_may_have_keys_that_no_dict_takes() -> None:
+    class Pairs(UserDict[Any, Any]):
+        def items(self) -> Any:
+            return [([], 1.0), (_HostilePrefix(), 1.0), ("loss", 2.0)]
+
+    assert _rows(RULES, Pairs()) == [({"policy_loss": 2.0}, None)]
+
+
 @pytest.mark.parametrize("metrics", [None, [], [("loss", 1.0)], "loss", 3, {}, BALLAST])
 @pytest.mark.parametrize("prefix", ["train", ""])
 def test_what_holds_no_declared_key_gives_no_row(metrics: Any, prefix: str) -> None:
