@@ -22,6 +22,7 @@ from nemo_telemetry_actor.web.routes import StatusSource, make_app
 _log = logging.getLogger(__name__)
 
 _SHUTDOWN_TIMEOUT_S: Final = 1.0
+_CONNECTION_QUEUE: Final = 128
 _EVERY_ADDRESS: Final = frozenset({"", "0.0.0.0", "::"})  # noqa: S104  # compared, not bound
 
 
@@ -142,12 +143,17 @@ def _try_listen(host: str, port: int) -> tuple[socket.socket | None, str]:
 
     It has SO_REUSEADDR, so that a restarted actor gets its port back at once.
     """
+    # Not socket.create_server: it leaks its socket when a host name has no IDNA form.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family)
     try:
-        listening = socket.create_server(
-            (host, port), family=family, backlog=128, dualstack_ipv6=host == "::"
-        )
-    except (OSError, ValueError) as error:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, int(host != "::"))
+        listening.bind((host, port))
+        listening.listen(_CONNECTION_QUEUE)
+    except (OSError, ValueError, TypeError, OverflowError) as error:
+        listening.close()
         return None, str(error)
     listening.setblocking(False)
     return listening, ""
