@@ -147,7 +147,7 @@ def test_every_kind_of_number_becomes_its_float(value: object, expected: float) 
         np.array(None, dtype=object),
         np.datetime64("2026-01-01", "ns"),
         np.timedelta64(5, "ns"),
-        np.datetime64("NaT"),
+        np.datetime64("NaT", "s"),
         _TorchLike(1.0, 2.0),
         _TorchLike("1.0"),
         _TextArray("1.0"),
