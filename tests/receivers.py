@@ -195,8 +195,7 @@ class OtlpHttpReceiver(_Receiver):
         super().__init__()
         self.paths: list[str] = []
         self.max_message_bytes = max_message_bytes
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler_for(self))
-        self._server.daemon_threads = True
+        self._server = _HttpServer(("127.0.0.1", port), self)
         scheme = "http"
         if tls is not None:
             scheme = "https"
@@ -249,52 +248,59 @@ class OtlpHttpReceiver(_Receiver):
         return HttpRefusal(200, protobuf, response.SerializeToString())
 
 
-def _handler_for(receiver: OtlpHttpReceiver) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        # Headers and body leave in two writes; Nagle would hold the second for 40 ms.
-        disable_nagle_algorithm = True
+class _HttpServer(ThreadingHTTPServer):
+    daemon_threads = True
 
-        def do_POST(self) -> None:
-            if receiver.is_stopped:
-                self.close_connection = True
-                return
-            length = int(self.headers.get("Content-Length") or 0)
-            limit = receiver.max_message_bytes
-            if limit is not None and length > limit:
-                # As proxies do: refuse by the length alone, without reading the body.
-                self.close_connection = True
-                self._send(HttpRefusal(413))
-                return
-            headers = {key.lower(): value for key, value in self.headers.items()}
-            body = self._body(length)
-            self._send(receiver.answer(self.path, headers, body))
+    def __init__(self, address: tuple[str, int], receiver: OtlpHttpReceiver) -> None:
+        super().__init__(address, _Handler)
+        self.receiver = receiver
 
-        def _body(self, length: int) -> bytes:
-            if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
-                return self.rfile.read(length)
-            body = bytearray()
-            while size := int(self.rfile.readline(), 16):
-                body += self.rfile.read(size)
-                self.rfile.readline()
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _HttpServer
+    protocol_version = "HTTP/1.1"
+    # Headers and body leave in two writes; Nagle would hold the second for 40 ms.
+    disable_nagle_algorithm = True
+
+    def do_POST(self) -> None:
+        receiver = self.server.receiver
+        if receiver.is_stopped:
+            self.close_connection = True
+            return
+        length = int(self.headers.get("Content-Length") or 0)
+        limit = receiver.max_message_bytes
+        if limit is not None and length > limit:
+            # As proxies do: refuse by the length alone, without reading the body.
+            self.close_connection = True
+            self._send(HttpRefusal(413))
+            return
+        headers = {key.lower(): value for key, value in self.headers.items()}
+        body = self._body(length)
+        self._send(receiver.answer(self.path, headers, body))
+
+    def _body(self, length: int) -> bytes:
+        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            return self.rfile.read(length)
+        body = bytearray()
+        while size := int(self.rfile.readline(), 16):
+            body += self.rfile.read(size)
             self.rfile.readline()
-            return bytes(body)
+        self.rfile.readline()
+        return bytes(body)
 
-        def _send(self, answer: HttpRefusal) -> None:
-            try:
-                self.send_response(answer.status)
-                for key, value in answer.headers.items():
-                    self.send_header(key, value)
-                self.send_header("Content-Length", str(len(answer.body)))
-                self.end_headers()
-                self.wfile.write(answer.body)
-            except ConnectionError:  # a sender that gave up on a hanging answer
-                self.close_connection = True
+    def _send(self, answer: HttpRefusal) -> None:
+        try:
+            self.send_response(answer.status)
+            for key, value in answer.headers.items():
+                self.send_header(key, value)
+            self.send_header("Content-Length", str(len(answer.body)))
+            self.end_headers()
+            self.wfile.write(answer.body)
+        except ConnectionError:  # a sender that gave up on a hanging answer
+            self.close_connection = True
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # http.server's name
-            """Say nothing: a test's output is its own."""
-
-    return Handler
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # http.server's name
+        """Say nothing: a test's output is its own."""
 
 
 def points_of(

@@ -3,6 +3,7 @@
 """OTLP over HTTP, as protobuf."""
 
 import asyncio
+import errno
 import gzip
 import io
 import ssl
@@ -13,7 +14,7 @@ from typing import Final
 import aiohttp
 
 from nemo_telemetry_actor.config import OtlpConfig
-from nemo_telemetry_actor.errors import RetryableExportError
+from nemo_telemetry_actor.errors import ExportError, MessageTooLargeError, RetryableExportError
 from nemo_telemetry_actor.export.encode import to_request
 from nemo_telemetry_actor.export.endpoint import (
     headers_of,
@@ -29,6 +30,11 @@ from nemo_telemetry_actor.model.points import Snapshot
 
 # An answer is a few hundred bytes; a proxy's error page is no reason to fill memory.
 _MAX_ANSWER_BYTES: Final = 64 * 1024
+
+# Known limits of receivers and proxies begin at 1 MiB.
+_SMALL_BODY_BYTES: Final = 256 * 1024
+# aiohttp's own reset, without a number, comes when it writes to a transport that is closing.
+_CUT: Final = frozenset({None, errno.ECONNRESET, errno.EPIPE})
 
 
 class OtlpHttpExporter:
@@ -119,7 +125,7 @@ class OtlpHttpExporter:
             await self.shutdown()
             # Not chained: some of aiohttp's errors carry the request with its headers.
             text = shown(f"{type(error).__name__}: {error}", self._secrets)
-            raise RetryableExportError(f"{self._name}: {text}") from None
+            raise connection_failure(f"{self._name}: {text}", error, len(body)) from None
 
     async def _connect(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -142,6 +148,21 @@ class OtlpHttpExporter:
                 f"{self._name}: cannot use the certificates: {error}"
             ) from error
         return context
+
+
+def connection_failure(message: str, error: Exception, body_bytes: int) -> ExportError:
+    """Return what a broken connection means for delivery.
+
+    A server that finds a body too large may close while it is still being sent, and its 413 is
+    then lost with the connection. So a cut counts as a refusal for size while the body is large;
+    halves lose nothing if the server had merely died.
+    """
+    is_cut = isinstance(error, aiohttp.ServerDisconnectedError) or (
+        isinstance(error, OSError) and error.errno in _CUT
+    )
+    if is_cut and body_bytes > _SMALL_BODY_BYTES:
+        return MessageTooLargeError(f"{message} (while {body_bytes} bytes were sent)")
+    return RetryableExportError(message)
 
 
 async def _read_bounded(stream: aiohttp.StreamReader) -> bytes:
