@@ -101,9 +101,9 @@ def endpoint_problem(endpoint: str, protocol: str) -> str | None:
         url = urlsplit(endpoint if has_scheme else f"//{endpoint}")
         port = url.port
     except ValueError:
-        return f"is {endpoint!r}; it must have a valid host and a port from 1 to 65535"
+        return f"is {endpoint!r}; it must have a valid host and a port from 1 to 65535; correct it"
     if port == 0 or not url.hostname or not _HOST.fullmatch(url.hostname):
-        return f"is {endpoint!r}; it must have a valid host and a port from 1 to 65535"
+        return f"is {endpoint!r}; it must have a valid host and a port from 1 to 65535; correct it"
     if url.scheme not in ({"", "http", "https"} if grpc else {"http", "https"}):
         wanted = "host:port or http(s)://host:port" if grpc else "an http:// or https:// URL"
         return f"is {endpoint!r}; for protocol {protocol} it must be {wanted}; write that form"

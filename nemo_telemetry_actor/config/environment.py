@@ -96,7 +96,9 @@ def complete_receiver(entry: Mapping[str, object], environ: Mapping[str, str]) -
     found: dict[str, object] = {
         "protocol": read_choice(environ, pair("PROTOCOL"), ("grpc", "http/protobuf")),
         "compression": read_choice(environ, pair("COMPRESSION"), ("none", "gzip")),
-        "timeout_s": read_number(environ, *pair("TIMEOUT"), most=LONGEST_TIMEOUT_S, unit="seconds"),
+        "timeout_s": read_number(
+            environ, *pair("TIMEOUT"), most=LONGEST_TIMEOUT_S, unit="seconds (not milliseconds)"
+        ),
     }
     protocol = str(entry.get("protocol") or found["protocol"] or "grpc")
     endpoint = _endpoint(environ, protocol)

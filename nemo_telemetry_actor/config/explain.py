@@ -44,7 +44,8 @@ def unknown_key(path: str, key: str) -> str:
     near = _nearest(path, key)
     hint = f"did you mean {near}? " if near else ""
     valid = ", ".join(_info(path).children) or "none"
-    return f"{here}{shown_text(key)} is not a key; {hint}valid here: {valid}; correct or remove it"
+    shown = key if key.isidentifier() and len(key) <= _LONGEST_SHOWN else shown_text(key)
+    return f"{here}{shown} is not a key; {hint}valid here: {valid}; correct or remove it"
 
 
 def _nearest(path: str, key: str) -> str:
@@ -122,4 +123,4 @@ def kind_of(value: object) -> str:
         list: "a list",
         dict: "a mapping",
     }
-    return kinds.get(type(value), f"a {type(value).__name__}")
+    return kinds.get(type(value), f"of type {type(value).__name__}")

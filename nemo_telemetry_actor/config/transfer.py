@@ -61,7 +61,7 @@ def _rows(value: object, path: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, dict) and not path.endswith(".headers"):
         for key, item in value.items():
             yield from _rows(item, f"{path}.{key}" if path else key)
-    elif path == "export.otlp" and isinstance(value, list) and value:
+    elif path == "export.otlp" and isinstance(value, list | tuple) and value:
         for index, item in enumerate(value):
             yield from _rows(item, f"{path}[{index}]")
     elif path not in SWITCHED:

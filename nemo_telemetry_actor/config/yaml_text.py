@@ -31,9 +31,7 @@ class _StrictLoader(yaml.SafeLoader):
                 continue
             line = key.start_mark.line + 1
             if first_line.setdefault(key.value, line) != line:
-                problem = (
-                    f"the key {key.value!r} is here again (first on line {first_line[key.value]})"
-                )
+                problem = f"the key {key.value[:80]!r} is here again (first on line {first_line[key.value]})"
                 raise _RepeatedKeyError(None, None, problem, key.start_mark)
         return super().construct_mapping(node, deep=deep)
 
@@ -101,5 +99,11 @@ def _without_quotes(error: yaml.MarkedYAMLError) -> str:
     problem = error.problem or "this is no YAML"
     if isinstance(error, _RepeatedKeyError):
         return f"{problem}; each key must be given once; remove one of them"
-    hidden = re.sub(r"'(?!<)[^']{2,}'", "(hidden)", problem)
+    hidden = re.sub(r"'([^']*)'|\"[^\"]*\"", _quoted, problem)
     return f"{hidden}; correct the YAML there"
+
+
+def _quoted(match: re.Match[str]) -> str:
+    """Keep single characters and names of YAML's own tokens, such as `<block end>`."""
+    text = match[1] or match[0]
+    return match[0] if len(text) == 1 or text.startswith("<") else "(hidden)"
