@@ -33,7 +33,7 @@ _MAX_ANSWER_BYTES: Final = 64 * 1024
 
 # Known limits of receivers and proxies begin at 1 MiB.
 _SMALL_BODY_BYTES: Final = 256 * 1024
-# aiohttp's own reset, without a number, comes when it writes to a transport that is closing.
+# aiohttp raises a reset without a number when it writes to a transport that is closing.
 _CUT: Final = frozenset({None, errno.ECONNRESET, errno.EPIPE})
 
 

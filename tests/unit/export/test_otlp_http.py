@@ -11,7 +11,7 @@ from nemo_telemetry_actor.export.otlp_http import connection_failure
 _RESET = aiohttp.ClientOSError(errno.ECONNRESET, "Connection reset by peer")
 _BROKEN_PIPE = aiohttp.ClientOSError(errno.EPIPE, "Broken pipe")
 _REFUSED = aiohttp.ClientOSError(errno.ECONNREFUSED, "Connection refused")
-_CLOSING = aiohttp.ClientConnectionResetError("Cannot write to closing transport")
+_CLOSING = ConnectionResetError("Cannot write to closing transport")
 
 
 @pytest.mark.parametrize(
