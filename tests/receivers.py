@@ -79,10 +79,11 @@ class ReceivedPoint(msgspec.Struct, frozen=True):
 
 
 class Tls(msgspec.Struct, frozen=True):
-    """A server's key and certificate, as PEM files."""
+    """Key and certificate as PEM files; a server with `client_ca` wants a client's as well."""
 
     key: Path
     certificate: Path
+    client_ca: Path | None = None
 
 
 class _Receiver:
@@ -138,10 +139,7 @@ class OtlpGrpcReceiver(_Receiver):
         if tls is None:
             self.port = self._server.add_insecure_port(f"127.0.0.1:{port}")
         else:
-            pair = (tls.key.read_bytes(), tls.certificate.read_bytes())
-            self.port = self._server.add_secure_port(
-                f"127.0.0.1:{port}", grpc.ssl_server_credentials([pair])
-            )
+            self.port = self._server.add_secure_port(f"127.0.0.1:{port}", _grpc_tls(tls))
         self.endpoint = f"127.0.0.1:{self.port}"
 
     def __enter__(self) -> Self:
@@ -199,8 +197,7 @@ class OtlpHttpReceiver(_Receiver):
         scheme = "http"
         if tls is not None:
             scheme = "https"
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(tls.certificate, tls.key)
+            context = _http_tls(tls)
             self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
         self.port = self._server.server_port
         self.endpoint = f"{scheme}://127.0.0.1:{self.port}/v1/metrics"
@@ -246,6 +243,22 @@ class OtlpHttpReceiver(_Receiver):
                 pass
         protobuf = {"Content-Type": "application/x-protobuf"}
         return HttpRefusal(200, protobuf, response.SerializeToString())
+
+
+def _grpc_tls(tls: Tls) -> Any:
+    pair = (tls.key.read_bytes(), tls.certificate.read_bytes())
+    if tls.client_ca is None:
+        return grpc.ssl_server_credentials([pair])
+    return grpc.ssl_server_credentials([pair], tls.client_ca.read_bytes(), True)
+
+
+def _http_tls(tls: Tls) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tls.certificate, tls.key)
+    if tls.client_ca is not None:
+        context.load_verify_locations(tls.client_ca)
+        context.verify_mode = ssl.CERT_REQUIRED
+    return context
 
 
 class _HttpServer(ThreadingHTTPServer):

@@ -126,6 +126,28 @@ async def test_a_certificate_of_ones_own_is_trusted_and_no_other(
     assert len(receiver.points("x")) == 1
 
 
+async def test_a_backend_that_wants_a_client_certificate_gets_ours(
+    protocol: Protocol, tls: Tls, other_tls: Tls
+) -> None:
+    mutual = Tls(tls.key, tls.certificate, client_ca=other_tls.certificate)
+    with make_receiver(protocol, tls=mutual) as receiver:
+        endpoint = f"https://{receiver.endpoint.removeprefix('https://')}"
+        known = exporting(
+            protocol,
+            endpoint,
+            certificate=str(tls.certificate),
+            client_certificate=str(other_tls.certificate),
+            client_key=str(other_tls.key),
+        )
+        unknown = exporting(protocol, endpoint, certificate=str(tls.certificate), timeout_s=3.0)
+        async with known as exporter, unknown as refused:
+            await exporter.export(_ONE)
+            with pytest.raises(RetryableExportError):
+                await refused.export(_ONE)
+
+    assert len(receiver.points("x")) == 1
+
+
 async def test_a_certificate_file_that_is_missing_can_come_later(
     protocol: Protocol, tls: Tls, tmp_path: Path
 ) -> None:

@@ -84,6 +84,7 @@ def test_a_message_refused_for_its_size_is_told_apart(code: str, text: str) -> N
     [
         ((), None),
         (_details(), None),
+        ((("other-bin", b"x"),), None),
         (_details(_retry_info(3)), 3.0),
         ((("google.rpc.retryinfo-bin", _retry_info(4).SerializeToString()),), 4.0),
         ((("grpc-status-details-bin", b"\xff\xff"), *_details(_retry_info(5))), 5.0),
