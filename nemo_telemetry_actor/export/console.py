@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TextIO
 
 from nemo_telemetry_actor.errors import ExportError, RetryableExportError
-from nemo_telemetry_actor.export.exporter import ExportResult
+from nemo_telemetry_actor.export.exporter import DEFAULT_MAX_POINTS, ExportResult
 from nemo_telemetry_actor.model.points import (
     Attributes,
     HistogramPoint,
@@ -32,6 +32,11 @@ class ConsoleExporter:
     def name(self) -> str:
         """What people call it."""
         return self._name
+
+    @property
+    def max_points(self) -> int:
+        """See `PushExporter`."""
+        return DEFAULT_MAX_POINTS
 
     async def export(self, snapshot: Snapshot) -> ExportResult:
         """Write the lines of one snapshot and flush.

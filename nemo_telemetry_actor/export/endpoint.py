@@ -5,7 +5,6 @@
 import base64
 import re
 from collections.abc import Iterable
-from importlib import metadata
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -13,6 +12,7 @@ import msgspec
 
 from nemo_telemetry_actor.config import OtlpConfig
 from nemo_telemetry_actor.errors import ConfigError
+from nemo_telemetry_actor.version import __version__
 
 METRICS_PATH: Final = "/v1/metrics"
 """Path of the OTLP specification, for an HTTP endpoint that names none."""
@@ -144,7 +144,4 @@ def shown(text: str, secrets: Iterable[str]) -> str:
 
 def user_agent() -> str:
     """Return what backends see as the sender."""
-    try:
-        return f"nemo-telemetry-actor/{metadata.version('nemo_telemetry_actor')}"
-    except metadata.PackageNotFoundError:  # a source tree on the path, as Ray's working_dir
-        return "nemo-telemetry-actor"
+    return f"nemo-telemetry-actor/{__version__}"

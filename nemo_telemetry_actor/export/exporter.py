@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one interface of every push exporter."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
 
 from nemo_telemetry_actor.model.points import Snapshot
+
+
+DEFAULT_MAX_POINTS: Final = 8192
+"""Data points in one call, unless configured: about half a megabyte of OTLP."""
 
 
 class ExportResult(msgspec.Struct, frozen=True):
@@ -32,6 +36,11 @@ class PushExporter(Protocol):
     @property
     def name(self) -> str:
         """What people call it: kind and target, without any secret. Unique in one actor."""
+        ...
+
+    @property
+    def max_points(self) -> int:
+        """Data points that one call should hold at most."""
         ...
 
     async def export(self, snapshot: Snapshot) -> ExportResult:

@@ -14,7 +14,7 @@ from google.protobuf.json_format import MessageToDict
 from nemo_telemetry_actor.config import FileConfig
 from nemo_telemetry_actor.errors import MessageTooLargeError, RetryableExportError
 from nemo_telemetry_actor.export.encode import to_request
-from nemo_telemetry_actor.export.exporter import ExportResult
+from nemo_telemetry_actor.export.exporter import DEFAULT_MAX_POINTS, ExportResult
 from nemo_telemetry_actor.model.points import Snapshot
 
 
@@ -42,6 +42,11 @@ class FileExporter:
     def name(self) -> str:
         """Kind and path."""
         return self._name
+
+    @property
+    def max_points(self) -> int:
+        """See `PushExporter`."""
+        return DEFAULT_MAX_POINTS
 
     async def export(self, snapshot: Snapshot) -> ExportResult:
         """Append one line, on a thread of its own.

@@ -85,6 +85,11 @@ class OtlpGrpcExporter:
         """Kind and endpoint, without userinfo and query."""
         return self._name
 
+    @property
+    def max_points(self) -> int:
+        """See `PushExporter`."""
+        return self._config.max_points
+
     async def export(self, snapshot: Snapshot) -> ExportResult:
         """Send one snapshot; encoding runs on a thread of its own.
 

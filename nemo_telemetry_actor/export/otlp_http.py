@@ -81,6 +81,11 @@ class OtlpHttpExporter:
         """Kind and endpoint, without userinfo and query."""
         return self._name
 
+    @property
+    def max_points(self) -> int:
+        """See `PushExporter`."""
+        return self._config.max_points
+
     async def export(self, snapshot: Snapshot) -> ExportResult:
         """Send one snapshot; encoding and compression run on a thread of their own.
 

@@ -1,0 +1,252 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
+# SPDX-License-Identifier: Apache-2.0
+"""The core: admission, registry, deliveries and the pages' source, composed. A plain class.
+
+Everything here runs on one event loop, and nothing here knows Ray. The order of shutdown is in
+`drain`.
+"""
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from nemo_telemetry_actor.actor.source import CommittedSource
+from nemo_telemetry_actor.config.fields import TelemetryConfig
+from nemo_telemetry_actor.errors import WireError
+from nemo_telemetry_actor.export.delivery import Delivery
+from nemo_telemetry_actor.export.exporter import PushExporter
+from nemo_telemetry_actor.ingest.admit import Admission
+from nemo_telemetry_actor.model.points import Snapshot
+from nemo_telemetry_actor.registry.collect import snapshot_of_now
+from nemo_telemetry_actor.registry.pointlog import PointLog
+from nemo_telemetry_actor.registry.registry import Registry
+from nemo_telemetry_actor.version import __version__
+from nemo_telemetry_actor.wire.messages import (
+    WIRE_VERSION,
+    Ack,
+    Batch,
+    Hello,
+    Welcome,
+    decode,
+    encode,
+)
+
+
+class TelemetryCore:
+    """All the rules of the actor, without Ray. Owned by one event loop.
+
+    Args:
+        config: The configuration in force.
+        exporters: Push exporters, each with a delivery of its own.
+        time_ns: Wall clock, Unix nanoseconds.
+        monotonic: Clock in seconds.
+        incarnation: Identity of this life of the core.
+        fresh_run_id: Makes a run id when nothing names one.
+    """
+
+    def __init__(
+        self,
+        config: TelemetryConfig,
+        exporters: Sequence[PushExporter],
+        *,
+        time_ns: Callable[[], int],
+        monotonic: Callable[[], float],
+        incarnation: str,
+        fresh_run_id: Callable[[], str],
+    ) -> None:
+        self.config = config
+        self.incarnation = incarnation
+        self.problems: list[str] = []
+        self.http_url: str | None = None
+        self.run_ended = asyncio.Event()
+        self._time_ns = time_ns
+        self._monotonic = monotonic
+        self._started_unix_nano = time_ns()
+        self._undecodable = 0
+        self._registry = Registry(lease_s=config.limits.lease_s, fresh_run_id=fresh_run_id)
+        self._admission = Admission(
+            self._registry,
+            series_per_metric=config.limits.series_per_metric,
+            series=config.limits.series,
+            keep_points=bool(exporters),
+        )
+        self._log = PointLog(config.limits.backlog_points)
+        self._source = CommittedSource(self._registry, self._log, time_ns)
+        self.deliveries = [
+            Delivery(
+                exporter,
+                self._source,
+                max_points=exporter.max_points,
+                time_ns=time_ns,
+                monotonic=monotonic,
+            )
+            for exporter in exporters
+        ]
+
+    # ---- what clients call
+
+    def welcome(self, hello: bytes) -> bytes:
+        """Let a client in and tell it how to behave.
+
+        Raises:
+            WireError: The greeting cannot be read.
+        """
+        greeting = decode(hello, Hello)
+        producer = self._registry.join(greeting, self._time_ns(), self._monotonic())
+        client, limits = self.config.client, self.config.limits
+        return encode(
+            Welcome(
+                WIRE_VERSION,
+                producer.run.run_id,
+                self.incarnation,
+                client.flush_interval_s,
+                client.observe_interval_s,
+                client.buffer_points,
+                limits.series_per_metric,
+                limits.lease_s,
+            )
+        )
+
+    def ingest(self, payload: bytes) -> bytes:
+        """Apply a batch and return its answer, which may be given after the next `commit` only."""
+        interval_s = self.config.client.flush_interval_s
+        try:
+            batch = decode(payload, Batch)
+        except WireError as error:
+            self._undecodable += 1
+            return encode(Ack("refused", interval_s, str(error)))
+        producer = self._registry.known(batch.client_id)
+        if producer is None:
+            return encode(Ack("unknown_client", interval_s))
+        now_unix_nano, now_s = self._time_ns(), self._monotonic()
+        self._registry.renew(producer, now_unix_nano, now_s)
+        self._admission.apply(producer, batch, now_unix_nano)
+        if batch.closing:
+            producer.is_closed = True
+        if batch.closing == "run":
+            producer.run.end(now_unix_nano, now_s)
+            self.run_ended.set()
+        return encode(Ack("ok", interval_s))
+
+    def commit(self) -> None:
+        """Make what was applied visible to readers: from here on it may be acknowledged."""
+        if self._registry.has_uncommitted:
+            self._log.append(self._registry.commit())
+
+    # ---- what time brings
+
+    def tick(self) -> None:
+        """End leases and runs that are over, and let go of what everybody has read."""
+        now_unix_nano, now_s = self._time_ns(), self._monotonic()
+        if self._registry.expire(now_unix_nano, now_s):
+            self.run_ended.set()
+        self.commit()
+        exported = min((each.revision for each in self.deliveries), default=self._registry.revision)
+        self._registry.forget_finished(now_s, exported)
+        self._log.forget_below(min((each.position for each in self.deliveries), default=0))
+
+    async def drain(self, timeout_s: float) -> bool:
+        """Bring the last values to every exporter and release them; all within the time.
+
+        In this order: commit, deliver (all exporters at once), shut the exporters down. What is
+        ingested later is not exported.
+
+        Returns:
+            Whether everything was delivered.
+        """
+        self.commit()
+        deliveries = [each.run_once() for each in self.deliveries]
+        delivered = False
+        try:
+            async with asyncio.timeout(timeout_s):
+                delivered = all(await asyncio.gather(*deliveries))
+        except TimeoutError:
+            pass  # the answer says so
+        await asyncio.gather(*(each.exporter.shutdown() for each in self.deliveries))
+        return delivered
+
+    # ---- what pages and commands read
+
+    def pull_snapshot(self) -> Snapshot:
+        """Return what holds now, for the pull endpoint."""
+        return snapshot_of_now(self._registry.shown_producers(self._monotonic()), self._time_ns())
+
+    def health(self) -> str | None:
+        """Return why the actor cannot serve, or None."""
+        return None
+
+    def state(self) -> dict[str, Any]:
+        """Return the whole state in builtins, without any secret."""
+        dropped = dict(self._admission.dropped)
+        if self._undecodable:
+            dropped["decode_error"] = self._undecodable
+        return {
+            "version": __version__,
+            "incarnation": self.incarnation,
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "started_unix_nano": self._started_unix_nano,
+            "time_unix_nano": self._time_ns(),
+            "http_url": self.http_url,
+            "problems": list(self.problems),
+            "runs": [
+                {
+                    "run_id": run.run_id,
+                    "state": "open" if run.is_open else "ended",
+                    "opened_unix_nano": run.opened_unix_nano,
+                    "ended_unix_nano": run.ended_unix_nano,
+                    "clients": sum(each.has_lease for each in run.producers.values()),
+                    "series": sum(each.series_count for each in run.producers.values()),
+                    "points": sum(each.accepted for each in run.producers.values()),
+                    "attributes": dict(run.attributes),
+                }
+                for run in self._registry.runs.values()
+            ],
+            "clients": [
+                {
+                    "client_id": each.client_id,
+                    "run_id": each.run.run_id,
+                    "host": each.attributes.get("host.name"),
+                    "pid": each.attributes.get("process.pid"),
+                    "worker_group": each.attributes.get("rl.worker_group"),
+                    "rank": each.attributes.get("nv.dl.rank"),
+                    "series": each.series_count,
+                    "points": each.accepted,
+                    "heard_unix_nano": each.heard_unix_nano,
+                    "state": "closed" if each.is_closed else "live" if each.has_lease else "lost",
+                }
+                for each in self._registry.producers.values()
+            ],
+            "ingest": {
+                "accepted": self._admission.accepted,
+                "duplicate_batches": self._admission.duplicates,
+                "dropped": dropped,
+                "series": self._registry.series_count,
+            },
+            "exporters": [msgspec.to_builtins(each.state()) for each in self.deliveries],
+        }
+
+    def series(self, run_id: str | None = None) -> list[dict[str, Any]]:
+        """Return the newest committed value of every series, of one run or of all."""
+        rows: list[dict[str, Any]] = []
+        for resource in self.pull_snapshot().resources:
+            if run_id is not None and resource.attributes.get("nemo.run.id") != run_id:
+                continue
+            for metric in resource.metrics:
+                rows.extend(
+                    {
+                        "name": metric.declaration.name,
+                        "kind": metric.declaration.kind,
+                        "unit": metric.declaration.unit,
+                        "run_id": resource.attributes.get("nemo.run.id"),
+                        "worker_group": resource.attributes.get("rl.worker_group"),
+                        "rank": resource.attributes.get("nv.dl.rank"),
+                        **msgspec.to_builtins(point),
+                    }
+                    for point in metric.points
+                )
+        return rows

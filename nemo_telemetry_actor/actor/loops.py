@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
+# SPDX-License-Identifier: Apache-2.0
+"""The actor's timers: commits on demand, a tick, and one task a push exporter."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from nemo_telemetry_actor.actor.core import TelemetryCore
+from nemo_telemetry_actor.export.delivery import Delivery
+
+_log = logging.getLogger("nemo_telemetry_actor")
+
+COMMIT_DELAY_S: Final = 0.05
+"""How long the first batch waits for company: one commit serves all that came meanwhile."""
+
+TICK_S: Final = 1.0
+
+
+class Commits:
+    """Commits a moment after it is asked to, once for everybody who asked meanwhile."""
+
+    def __init__(self, commit: Callable[[], None]) -> None:
+        self._commit = commit
+        self._next: asyncio.Future[None] | None = None
+
+    async def committed(self) -> None:
+        """Wait until everything applied before this call is committed.
+
+        Raises:
+            Exception: What the commit raised; then nothing is committed.
+        """
+        if self._next is None:
+            loop = asyncio.get_running_loop()
+            self._next = loop.create_future()
+            loop.call_later(COMMIT_DELAY_S, self._run)
+        # One caller that goes away must not take the commit from the others.
+        await asyncio.shield(self._next)
+
+    def _run(self) -> None:
+        waiting, self._next = self._next, None
+        if waiting is None:
+            return
+        try:
+            self._commit()
+        except Exception as error:  # noqa: BLE001 — handed to everyone who waits for this commit
+            waiting.set_exception(error)
+        else:
+            waiting.set_result(None)
+
+
+class Loops:
+    """The tasks of one core. `start` and `stop` are called on its event loop."""
+
+    def __init__(self, core: TelemetryCore) -> None:
+        self._core = core
+        self._tasks: list[asyncio.Task[None]] = []
+        self._wakes: list[asyncio.Event] = []
+
+    def start(self) -> None:
+        """Start ticking and delivering."""
+        self._tasks.append(asyncio.create_task(self._tick_forever(), name="tick"))
+        self._tasks.append(asyncio.create_task(self._wake_at_run_end(), name="run-end"))
+        for delivery in self._core.deliveries:
+            wake = asyncio.Event()
+            self._wakes.append(wake)
+            self._tasks.append(
+                asyncio.create_task(
+                    self._deliver_forever(delivery, wake), name=f"deliver {delivery.exporter.name}"
+                )
+            )
+
+    async def stop(self) -> None:
+        """End every task; a delivery in the middle of a message is cut off."""
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _tick_forever(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_S)
+            try:
+                self._core.tick()
+            except Exception:  # noqa: BLE001 — logged; the next tick may go well
+                _log.exception("tick failed")
+
+    async def _wake_at_run_end(self) -> None:
+        while True:
+            await self._core.run_ended.wait()
+            self._core.run_ended.clear()
+            # The values that came with the end are committed a moment later.
+            await asyncio.sleep(2 * COMMIT_DELAY_S)
+            for wake in self._wakes:
+                wake.set()
+
+    async def _deliver_forever(self, delivery: Delivery, wake: asyncio.Event) -> None:
+        loop = asyncio.get_running_loop()
+        interval_s = self._core.config.export.interval_s
+        due_s = loop.time() + interval_s
+        while True:
+            try:
+                async with asyncio.timeout_at(due_s):
+                    await wake.wait()
+            except TimeoutError:
+                # Steady phase: the time an export takes does not shift the next one.
+                due_s += interval_s * max(1, -(-(loop.time() - due_s) // interval_s))
+            wake.clear()
+            await delivery.run_once()

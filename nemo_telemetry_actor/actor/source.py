@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
+# SPDX-License-Identifier: Apache-2.0
+"""What deliveries read: the registry's committed side and the point log, as snapshots."""
+
+from collections.abc import Callable
+
+from nemo_telemetry_actor.export.delivery import Page
+from nemo_telemetry_actor.model.points import Snapshot
+from nemo_telemetry_actor.registry.collect import snapshot_of_points, snapshot_of_totals
+from nemo_telemetry_actor.registry.pointlog import PointLog
+from nemo_telemetry_actor.registry.registry import Registry
+
+
+class CommittedSource:
+    """A `DeliverySource` over a registry and its point log."""
+
+    def __init__(self, registry: Registry, log: PointLog, time_ns: Callable[[], int]) -> None:
+        self._registry = registry
+        self._log = log
+        self._time_ns = time_ns
+        self._last_unix_nano = 0
+
+    @property
+    def head(self) -> int:
+        """See `DeliverySource`."""
+        return self._log.head
+
+    def read_points(self, position: int, max_points: int) -> Page:
+        """See `DeliverySource`."""
+        page = self._log.read(position, max_points)
+        return Page(snapshot_of_points(page.columns), page.position, page.lost)
+
+    def read_totals(self, since_revision: int, *, everything: bool) -> tuple[Snapshot, int]:
+        """See `DeliverySource`."""
+        # The wall clock may be set back; a total's time may not, or backends refuse the point.
+        self._last_unix_nano = max(self._last_unix_nano + 1, self._time_ns())
+        snapshots = [
+            snapshot_of_totals(
+                run.producers.values(),
+                0 if everything and run.is_open else since_revision,
+                self._last_unix_nano,
+            )
+            for run in self._registry.runs.values()
+        ]
+        resources = [resource for each in snapshots for resource in each.resources]
+        return Snapshot(resources), self._registry.revision

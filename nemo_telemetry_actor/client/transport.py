@@ -1,0 +1,108 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
+# SPDX-License-Identifier: Apache-2.0
+"""The way to the actor: a Ray handle, behind the interface that the sender needs."""
+
+import sys
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+from nemo_telemetry_actor.errors import ActorUnavailableError
+
+ACTOR_NAME: Final = "nemo_telemetry"
+ACTOR_NAMESPACE: Final = "nemo_telemetry"
+
+OnDone = Callable[[bytes | None, Exception | None], None]
+"""Takes the answer's bytes, or what went wrong. May be called from any thread."""
+
+
+class Transport(Protocol):
+    """Carries messages to the core. All calls come from the sender's thread."""
+
+    def welcome(self, hello: bytes, timeout_s: float) -> bytes:
+        """Say hello and wait for the answer.
+
+        Raises:
+            ActorUnavailableError: Nobody answers within the time.
+        """
+        ...
+
+    def ingest(self, payload: bytes, on_done: OnDone) -> None:
+        """Send a batch; returns at once, and calls `on_done` exactly once later."""
+        ...
+
+    def reset(self) -> None:
+        """Forget the handle: what it led to is gone or does not answer."""
+        ...
+
+
+class RayTransport:
+    """Looks the named actor up, in its own namespace, from any process that Ray runs.
+
+    Never starts Ray and never creates the actor: a process that only reports must not.
+
+    Args:
+        inherits_ray: Whether this process was forked from one in which Ray was initialised. Ray
+            cannot be used here until it is initialised anew.
+    """
+
+    def __init__(self, *, inherits_ray: bool = False) -> None:
+        self._handle: Any = None
+        self._inherits_ray = inherits_ray
+
+    def welcome(self, hello: bytes, timeout_s: float) -> bytes:
+        """See `Transport`."""
+        ray = self._ray()
+        try:
+            answer: bytes = ray.get(self._actor(ray).welcome.remote(hello=hello), timeout=timeout_s)
+        except (ray.exceptions.RayError, ValueError, OSError) as error:
+            self.reset()
+            raise ActorUnavailableError(f"no answer from the telemetry actor: {error}") from error
+        return answer
+
+    def ingest(self, payload: bytes, on_done: OnDone) -> None:
+        """See `Transport`."""
+        ray = self._ray()
+        try:
+            future = self._actor(ray).ingest.remote(payload=payload).future()
+        except (ray.exceptions.RayError, ValueError, OSError) as error:
+            self.reset()
+            raise ActorUnavailableError(f"the telemetry actor is gone: {error}") from error
+
+        def done(settled: Any) -> None:
+            error = settled.exception()
+            if error is None:
+                on_done(settled.result(), None)
+            elif isinstance(error, ray.exceptions.RayTaskError):
+                on_done(None, error)  # the actor is there, and this batch makes it fail
+            else:
+                on_done(None, ActorUnavailableError(str(error)))
+
+        future.add_done_callback(done)
+
+    def reset(self) -> None:
+        """See `Transport`."""
+        self._handle = None
+
+    def _actor(self, ray: Any) -> Any:
+        if self._handle is None:
+            # ValueError when there is no such actor: the caller's to handle.
+            self._handle = ray.get_actor(ACTOR_NAME, namespace=ACTOR_NAMESPACE)
+        return self._handle
+
+    def _ray(self) -> Any:
+        """Return the ray module when this process can use it now.
+
+        Raises:
+            ActorUnavailableError: Ray is not imported, not initialised, or was initialised before
+                a fork, after which its threads are not there.
+        """
+        ray = sys.modules.get("ray")
+        if ray is None or not getattr(ray, "is_initialized", bool)():
+            self._inherits_ray = False
+            raise ActorUnavailableError("Ray is not initialised in this process yet")
+        if self._inherits_ray:
+            raise ActorUnavailableError(
+                "this process was forked from one that uses Ray, whose threads are not here; use "
+                "the 'spawn' or 'forkserver' start method, or record in the parent"
+            )
+        return ray

@@ -1,0 +1,245 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
+# SPDX-License-Identifier: Apache-2.0
+"""What drives one push exporter: its position, its waits, and the account of what it sent."""
+
+import logging
+from collections import Counter
+from collections.abc import Callable
+from typing import Final, Literal, Protocol
+
+import msgspec
+
+from nemo_telemetry_actor.errors import (
+    DropReason,
+    ExportError,
+    MessageTooLargeError,
+    RetryableExportError,
+)
+from nemo_telemetry_actor.export.exporter import PushExporter
+from nemo_telemetry_actor.export.split import split
+from nemo_telemetry_actor.model.points import Snapshot
+
+_log = logging.getLogger("nemo_telemetry_actor")
+
+TOTALS_REPEATED_AFTER_S: Final = 60.0
+"""Totals that do not change are sent again after this, so that a backend knows they live."""
+
+_FIRST_WAIT_S: Final = 1.0
+_LONGEST_WAIT_S: Final = 60.0
+
+
+class Page(msgspec.Struct, frozen=True):
+    """Points to deliver once: the snapshot, where to read on, and what was lost before it."""
+
+    snapshot: Snapshot
+    position: int
+    lost: int
+
+
+class DeliverySource(Protocol):
+    """Committed values, as deliveries read them."""
+
+    @property
+    def head(self) -> int:
+        """Position after the newest point."""
+        ...
+
+    def read_points(self, position: int, max_points: int) -> Page:
+        """Return points from a position on."""
+        ...
+
+    def read_totals(self, since_revision: int, *, everything: bool) -> tuple[Snapshot, int]:
+        """Return totals committed after a revision (of open runs: all, if `everything`) and the
+        revision they are of.
+        """
+        ...
+
+
+class DeliveryState(msgspec.Struct, frozen=True):
+    """How one push exporter is doing.
+
+    Args:
+        name: The exporter's.
+        state: `idle` before the first success, then `up` or `down`.
+        sent: Points that the backend took.
+        rejected: Points that it refused in a message it took.
+        failed: Attempts that failed.
+        dropped: Points given up, by reason.
+        backlog_points: Points that wait.
+        last_success_unix_nano: 0 when there was none.
+        last_error: What went wrong last; empty once all is well.
+    """
+
+    name: str
+    state: Literal["idle", "up", "down"]
+    sent: int
+    rejected: int
+    failed: int
+    dropped: dict[DropReason, int]
+    backlog_points: int
+    last_success_unix_nano: int
+    last_error: str
+
+
+class Delivery:
+    """Brings committed values to one exporter, in order, and says how it went.
+
+    A value that belongs to one time is sent once; the position moves only after the backend took
+    the message. Totals are sent when they changed, and once a minute. A backend that is down is
+    tried again after waits that double from 1 to 60 s, never sooner than it asked; meanwhile the
+    points wait in the source. One log line when it goes, one when it is back.
+
+    Args:
+        exporter: Tries once a call.
+        source: Where values are read.
+        max_points: Points in one message.
+        time_ns: Wall clock.
+        monotonic: Clock in seconds.
+    """
+
+    def __init__(
+        self,
+        exporter: PushExporter,
+        source: DeliverySource,
+        *,
+        max_points: int,
+        time_ns: Callable[[], int],
+        monotonic: Callable[[], float],
+    ) -> None:
+        self.exporter = exporter
+        self.position = source.head
+        self.revision = 0
+        self._source = source
+        self._max_points = max_points
+        self._time_ns = time_ns
+        self._monotonic = monotonic
+        self._not_before_s = 0.0
+        self._wait_s = _FIRST_WAIT_S
+        self._totals_sent_s = monotonic()
+        self._state: Literal["idle", "up", "down"] = "idle"
+        self._sent = 0
+        self._rejected = 0
+        self._failed = 0
+        self._dropped: Counter[DropReason] = Counter()
+        self._last_success_unix_nano = 0
+        self._last_error = ""
+
+    @property
+    def not_before_s(self) -> float:
+        """Monotonic time before which the backend is left alone."""
+        return self._not_before_s
+
+    def state(self) -> DeliveryState:
+        """Return the account."""
+        return DeliveryState(
+            self.exporter.name,
+            self._state,
+            self._sent,
+            self._rejected,
+            self._failed,
+            dict(self._dropped),
+            self._source.head - self.position,
+            self._last_success_unix_nano,
+            self._last_error,
+        )
+
+    async def run_once(self) -> bool:
+        """Send everything that waits; return whether all of it went. Does not raise."""
+        if self._monotonic() < self._not_before_s:
+            return False
+        try:
+            await self._send_points()
+            await self._send_totals()
+        except RetryableExportError as error:
+            self._note_down(str(error), error.retry_after_s)
+        except Exception as error:  # noqa: BLE001 — logged; a bug in one must not end its task
+            _log.exception("exporter %s failed", self.exporter.name)
+            self._note_down(repr(error), None)
+        else:
+            return True
+        return False
+
+    async def _send_points(self) -> None:
+        while self.position < self._source.head:
+            page = self._source.read_points(self.position, self._max_points)
+            if page.lost:
+                self._dropped["queue_full"] += page.lost
+            if not await self._try_send(page.snapshot):
+                continue
+            self.position = page.position
+
+    async def _send_totals(self) -> None:
+        now_s = self._monotonic()
+        everything = now_s - self._totals_sent_s >= TOTALS_REPEATED_AFTER_S
+        while True:
+            snapshot, revision = self._source.read_totals(self.revision, everything=everything)
+            parts = split(snapshot, self._max_points)
+            if all([await self._try_send(part) for part in parts]):
+                break
+        self.revision = revision
+        if everything:
+            self._totals_sent_s = now_s
+
+    async def _try_send(self, snapshot: Snapshot) -> bool:
+        """Send one message; False when it must be read again in smaller parts."""
+        points = snapshot.point_count
+        if not points:
+            return True
+        try:
+            result = await self.exporter.export(snapshot)
+        except MessageTooLargeError as error:
+            if points > 1:
+                self._max_points = max(1, points // 2)
+                return False
+            self._refused(points, str(error))
+            return True
+        except RetryableExportError:
+            raise
+        except ExportError as error:
+            self._refused(points, str(error))
+            return True
+        self._sent += points - result.rejected
+        self._rejected += result.rejected
+        if result.message:
+            _log.warning(
+                "%s took a message and rejected %d of %d points: %s",
+                self.exporter.name,
+                result.rejected,
+                points,
+                result.message,
+            )
+        self._note_up()
+        return True
+
+    def _refused(self, points: int, why: str) -> None:
+        self._failed += 1
+        self._dropped["refused"] += points
+        if why != self._last_error:
+            _log.warning(
+                "%s refused %d points for good, they are dropped: %s",
+                self.exporter.name,
+                points,
+                why,
+            )
+        self._last_error = why
+
+    def _note_up(self) -> None:
+        if self._state == "down":
+            _log.warning("%s is back", self.exporter.name)
+        self._state = "up"
+        self._wait_s = _FIRST_WAIT_S
+        self._last_success_unix_nano = self._time_ns()
+        self._last_error = ""
+
+    def _note_down(self, why: str, retry_after_s: float | None) -> None:
+        self._failed += 1
+        if self._state != "down":
+            _log.warning(
+                "%s does not take data, which waits in memory until it does: %s",
+                self.exporter.name,
+                why,
+            )
+        self._state = "down"
+        self._last_error = why
+        self._not_before_s = self._monotonic() + max(self._wait_s, retry_after_s or 0.0)
+        self._wait_s = min(2 * self._wait_s, _LONGEST_WAIT_S)

@@ -1,0 +1,170 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
+# SPDX-License-Identifier: Apache-2.0
+"""Who reports: runs, the processes in them, and the metrics of each."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from nemo_telemetry_actor.model.instrument import Declaration
+from nemo_telemetry_actor.model.naming import ExpositionNames
+from nemo_telemetry_actor.model.points import Attributes, NumberPoint
+from nemo_telemetry_actor.registry.series import GaugeSeries, HistogramSeries, Series, SumSeries
+from nemo_telemetry_actor.registry.window import SequenceWindow
+
+RUN_ID: Final = "nemo.run.id"
+INSTANCE_ID: Final = "service.instance.id"
+
+
+class Run:
+    """One training run, from its first client to the end of its last lease.
+
+    Args:
+        run_id: Value of `nemo.run.id`.
+        opened_unix_nano: When the first client came.
+    """
+
+    def __init__(self, run_id: str, opened_unix_nano: int) -> None:
+        self.run_id = run_id
+        self.opened_unix_nano = opened_unix_nano
+        self.attributes: Mapping[str, Any] = {}
+        self.version = 0
+        self.driver_id: str | None = None
+        self.jobs: set[str] = set()
+        self.names = ExpositionNames()
+        self.producers: dict[str, Producer] = {}
+        self.ended_unix_nano: int | None = None
+        self.ended_s = 0.0
+        self.last_revision = 0
+
+    def describe(self, attributes: Mapping[str, Any]) -> None:
+        """Set the resource attributes that all processes of the run share."""
+        self.attributes = dict(attributes)
+        self.version += 1
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the run goes on."""
+        return self.ended_unix_nano is None
+
+    def end(self, now_unix_nano: int, now_s: float) -> None:
+        """Close the run; values that still arrive are taken, gauges end a lease later."""
+        if self.is_open:
+            self.ended_unix_nano = now_unix_nano
+            self.ended_s = now_s
+
+    def reopen(self) -> None:
+        """Go on: its driver was only stalled."""
+        self.ended_unix_nano = None
+
+
+class ProducerMetric:
+    """One metric of one process: its series, or the newest set of its observable."""
+
+    __slots__ = (
+        "_applied_sequence",
+        "_pending",
+        "declaration",
+        "observed",
+        "producer",
+        "series",
+        "starts",
+    )
+
+    def __init__(self, producer: "Producer", declaration: Declaration) -> None:
+        self.producer = producer
+        self.declaration = declaration
+        self.series: dict[bytes, Series] = {}
+        self.observed: tuple[NumberPoint, ...] = ()
+        self.starts: dict[bytes, tuple[int, float]] = {}
+        self._pending: tuple[NumberPoint, ...] | None = None
+        self._applied_sequence = 0
+
+    def try_replace(self, sequence: int, points: tuple[NumberPoint, ...]) -> bool:
+        """Take a newer set of an observable whole; False when it is older than what is there."""
+        if sequence <= self._applied_sequence:
+            return False
+        self._applied_sequence = sequence
+        self._pending = points
+        return True
+
+    def commit(self, revision: int) -> None:
+        """Let readers see the newest set."""
+        del revision  # a set is read whole, and every point of it is in the point log
+        if self._pending is not None:
+            self.observed, self._pending = self._pending, None
+
+    def gauges(self) -> Iterator[NumberPoint]:
+        """Yield what holds at this moment: committed gauge values and the newest observed set."""
+        for series in self.series.values():
+            if isinstance(series, GaugeSeries) and series.committed is not None:
+                yield series.committed
+        yield from self.observed
+
+    def totals(self, since_revision: int) -> Iterator[SumSeries | HistogramSeries]:
+        """Yield sums and histograms that were committed after a revision."""
+        for series in self.series.values():
+            if not isinstance(series, GaugeSeries) and series.revision > since_revision:
+                yield series
+
+
+class Producer:
+    """One process of a run, as long as its client lives.
+
+    Its gauges and observables hold while its lease does; its totals stay with the run.
+
+    Args:
+        run: The run it belongs to.
+        client_id: The client's own id.
+        attributes: Resource attributes of the process.
+        first_sequence: The lowest batch sequence that may still arrive for the first time.
+    """
+
+    def __init__(
+        self, run: Run, client_id: str, attributes: Mapping[str, Any], first_sequence: int
+    ) -> None:
+        self.run = run
+        self.client_id = client_id
+        self.attributes = dict(attributes)
+        self.window = SequenceWindow(first_sequence)
+        self.metrics: dict[bytes, ProducerMetric] = {}
+        self.heard_s = 0.0
+        self.heard_unix_nano = 0
+        self.has_lease = True
+        self.is_closed = False
+        self.accepted = 0
+        self._resource: tuple[int, Attributes] | None = None
+
+    def describe(self, attributes: Mapping[str, Any]) -> None:
+        """Set the resource attributes of the process."""
+        self.attributes = dict(attributes)
+        self._resource = None
+
+    def resource(self) -> Attributes:
+        """Return the resource attributes: the run's, under the process's, under the identity."""
+        if self._resource is None or self._resource[0] != self.run.version:
+            merged = {**self.run.attributes, **self.attributes}
+            merged[RUN_ID] = self.run.run_id
+            merged[INSTANCE_ID] = self._instance_id()
+            self._resource = (self.run.version, merged)
+        return self._resource[1]
+
+    @property
+    def has_totals(self) -> bool:
+        """Whether it has sums or histograms, which outlive the process."""
+        return any(
+            not isinstance(series, GaugeSeries)
+            for metric in self.metrics.values()
+            for series in metric.series.values()
+        )
+
+    @property
+    def series_count(self) -> int:
+        """Series of all its metrics."""
+        return sum(len(metric.series) + len(metric.observed) for metric in self.metrics.values())
+
+    def _instance_id(self) -> str:
+        # Unique to the process: a restarted worker is another producer, with counters of its own.
+        group = self.attributes.get("rl.worker_group")
+        rank = self.attributes.get("nv.dl.rank")
+        parts = [self.run.run_id, group, None if rank is None else f"rank{rank}"]
+        return "-".join([*(str(part) for part in parts if part), self.client_id[:8]])

@@ -1,0 +1,190 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
+# SPDX-License-Identifier: Apache-2.0
+"""All that the actor knows of runs and their series, and what of it is committed.
+
+Applying a batch changes what is *applied*; `commit` lets readers see it. Everything that leaves the
+actor is read from the committed side, so that an acknowledgement and an export never disagree.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from nemo_telemetry_actor.model.points import Attributes
+from nemo_telemetry_actor.registry.pointlog import PointColumn
+from nemo_telemetry_actor.registry.producers import Producer, ProducerMetric, Run
+from nemo_telemetry_actor.registry.series import Series
+from nemo_telemetry_actor.wire.messages import Hello
+
+ENDED_RUN_KEPT_S: Final = 3600.0
+"""How long the totals of an ended run wait for a push exporter that is down."""
+
+
+class Registry:
+    """Runs, producers and series. Owned by the actor's event loop; not safe for several threads.
+
+    Args:
+        lease_s: How long what a silent client vouched for still holds.
+        fresh_run_id: Makes a run id when nothing names one.
+    """
+
+    def __init__(self, *, lease_s: float, fresh_run_id: Callable[[], str]) -> None:
+        self._lease_s = lease_s
+        self._fresh_run_id = fresh_run_id
+        self.runs: dict[str, Run] = {}
+        self.producers: dict[str, Producer] = {}
+        self.series_count = 0
+        self.revision = 0
+        self._run_of_job: dict[str, str] = {}
+        self._uncommitted: dict[Series | ProducerMetric, None] = {}
+        self._uncommitted_points: list[PointColumn] = []
+        self._touched_runs: set[Run] = set()
+
+    # ---- membership
+
+    def join(self, hello: Hello, now_unix_nano: int, now_s: float) -> Producer:
+        """Let a client in, or back in; open its run when it is the first of it."""
+        run = self._run_for(hello, now_unix_nano)
+        if hello.opens_run:
+            run.driver_id = hello.client_id
+            run.describe(hello.run_attributes)
+            run.reopen()
+        if hello.job_id:
+            if hello.opens_run or hello.job_id not in self._run_of_job:
+                self._run_of_job[hello.job_id] = run.run_id
+            run.jobs.add(hello.job_id)
+        producer = self.producers.get(hello.client_id)
+        if producer is None or producer.run is not run:
+            producer = Producer(
+                run, hello.client_id, hello.process_attributes, hello.first_sequence
+            )
+            self.producers[hello.client_id] = run.producers[hello.client_id] = producer
+        else:
+            producer.describe(hello.process_attributes)
+            producer.window.forget_below(hello.first_sequence)
+        self.renew(producer, now_unix_nano, now_s)
+        if run.driver_id is None:
+            run.reopen()
+        return producer
+
+    def known(self, client_id: str) -> Producer | None:
+        """Return the producer of a client whose lease holds, else None."""
+        producer = self.producers.get(client_id)
+        return producer if producer is not None and producer.has_lease else None
+
+    def renew(self, producer: Producer, now_unix_nano: int, now_s: float) -> None:
+        """Note that a client was heard."""
+        producer.heard_unix_nano = now_unix_nano
+        producer.heard_s = now_s
+        producer.has_lease = True
+
+    def expire(self, now_unix_nano: int, now_s: float) -> list[Run]:
+        """End leases that have run out; return the runs that ended with them."""
+        ended = []
+        for producer in list(self.producers.values()):
+            if producer.has_lease and now_s - producer.heard_s > self._lease_s:
+                producer.has_lease = False
+                if producer.is_closed and not producer.has_totals:
+                    self._forget(producer)
+        for run in self.runs.values():
+            if run.is_open and not self._is_vouched_for(run):
+                run.end(now_unix_nano, now_s)
+                ended.append(run)
+        return ended
+
+    def forget_finished(self, now_s: float, exported_revision: int) -> None:
+        """Drop runs that ended a lease ago and whose totals every push exporter has sent."""
+        for run in list(self.runs.values()):
+            ended_for_s = 0.0 if run.is_open else now_s - run.ended_s
+            delivered = run.last_revision <= exported_revision
+            if ended_for_s > (self._lease_s if delivered else ENDED_RUN_KEPT_S) and not any(
+                producer.has_lease for producer in run.producers.values()
+            ):
+                for producer in list(run.producers.values()):
+                    self._forget(producer)
+                del self.runs[run.run_id]
+                for job in run.jobs:
+                    if self._run_of_job.get(job) == run.run_id:
+                        del self._run_of_job[job]
+
+    def is_shown(self, run: Run, now_s: float) -> bool:
+        """Whether the pull endpoint still shows a run: a scraper should see its last values."""
+        return run.is_open or now_s - run.ended_s <= self._lease_s
+
+    # ---- series
+
+    def add_series(self, metric: ProducerMetric, encoded: bytes, series: Series) -> None:
+        """Add a new series to a metric."""
+        metric.series[encoded] = series
+        self.series_count += 1
+
+    def changed(self, item: Series | ProducerMetric, run: Run) -> None:
+        """Note that something was applied, so that the next commit shows it."""
+        self._uncommitted[item] = None
+        self._touched_runs.add(run)
+
+    def add_points(
+        self,
+        metric: ProducerMetric,
+        attributes: Attributes,
+        times_unix_nano: list[int],
+        values: list[float],
+        start_time_unix_nano: int = 0,
+    ) -> None:
+        """Add points that each push exporter is to deliver once."""
+        self._uncommitted_points.append(
+            PointColumn(metric, attributes, start_time_unix_nano, times_unix_nano, values)
+        )
+
+    def commit(self) -> Sequence[PointColumn]:
+        """Let readers see everything applied so far; return the new points for the log."""
+        self.revision += 1
+        changed, self._uncommitted = self._uncommitted, {}
+        points, self._uncommitted_points = self._uncommitted_points, []
+        for item in changed:
+            item.commit(self.revision)
+        for run in self._touched_runs:
+            run.last_revision = self.revision
+        self._touched_runs.clear()
+        return points
+
+    @property
+    def has_uncommitted(self) -> bool:
+        """Whether a commit would show anything new."""
+        return bool(self._uncommitted or self._uncommitted_points)
+
+    def shown_producers(self, now_s: float) -> Iterator[Producer]:
+        """Yield the producers of every run that is shown."""
+        for run in self.runs.values():
+            if self.is_shown(run, now_s):
+                yield from run.producers.values()
+
+    # ---- inside
+
+    def _run_for(self, hello: Hello, now_unix_nano: int) -> Run:
+        run_id = (
+            hello.run_id
+            or self._open_run_of_job(hello)
+            or hello.scheduler_id
+            or self._fresh_run_id()
+        )
+        run = self.runs.get(run_id)
+        if run is None:
+            run = self.runs[run_id] = Run(run_id, now_unix_nano)
+        return run
+
+    def _open_run_of_job(self, hello: Hello) -> str:
+        run_id = self._run_of_job.get(hello.job_id, "")
+        run = self.runs.get(run_id)
+        # A driver that starts again after its run has ended opens another one.
+        return "" if hello.opens_run and run is not None and not run.is_open else run_id
+
+    def _is_vouched_for(self, run: Run) -> bool:
+        if run.driver_id is not None:
+            driver = self.producers.get(run.driver_id)
+            return driver is not None and driver.has_lease
+        return any(producer.has_lease for producer in run.producers.values())
+
+    def _forget(self, producer: Producer) -> None:
+        self.series_count -= sum(len(metric.series) for metric in producer.metrics.values())
+        del self.producers[producer.client_id]
+        del producer.run.producers[producer.client_id]

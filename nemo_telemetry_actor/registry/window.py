@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which batches of a client were applied, whatever order they came in."""
+
+
+class SequenceWindow:
+    """A contiguous watermark and the set of sequences above it.
+
+    Ray does not keep the order of one caller's calls to an async actor, so "greater than the last"
+    would take a late batch for a duplicate. The set stays small, since a client has few batches in
+    flight.
+
+    Args:
+        first: The lowest sequence that may still arrive for the first time.
+    """
+
+    __slots__ = ("_above", "_next")
+
+    def __init__(self, first: int = 0) -> None:
+        self._next = first
+        self._above: set[int] = set()
+
+    def try_accept(self, sequence: int) -> bool:
+        """Return True the first time a sequence is seen, False from then on."""
+        if sequence < self._next or sequence in self._above:
+            return False
+        self._above.add(sequence)
+        while self._next in self._above:
+            self._above.remove(self._next)
+            self._next += 1
+        return True
+
+    def forget_below(self, first: int) -> None:
+        """Take every sequence below `first` as seen: the client says they were acknowledged."""
+        if first > self._next:
+            self._next = first
+            self._above = {sequence for sequence in self._above if sequence >= first}
+            while self._next in self._above:
+                self._above.remove(self._next)
+                self._next += 1
+
+    def __contains__(self, sequence: int) -> bool:
+        """Whether a sequence was accepted."""
+        return sequence < self._next or sequence in self._above
