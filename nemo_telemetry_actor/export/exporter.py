@@ -8,7 +8,6 @@ import msgspec
 
 from nemo_telemetry_actor.model.points import Snapshot
 
-
 DEFAULT_MAX_POINTS: Final = 8192
 """Data points in one call, unless configured: about half a megabyte of OTLP."""
 
