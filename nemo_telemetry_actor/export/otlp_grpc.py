@@ -112,6 +112,12 @@ class OtlpGrpcExporter:
             text = shown(error.details() or "no details", self._secrets)
             # Not chained: gRPC's own error repeats the words in which secrets were replaced.
             raise failure_of(self._name, error.code(), text, trailers) from None
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            # gRPC says so of a call whose channel `shutdown` closed; nobody cancelled the caller.
+            raise RetryableExportError(f"{self._name}: the channel was closed") from None
         partial = response.partial_success
         return ExportResult(
             rejected=max(partial.rejected_data_points, 0),
@@ -119,7 +125,7 @@ class OtlpGrpcExporter:
         )
 
     async def shutdown(self) -> None:
-        """Close the channel, at once; a call in flight ends as cancelled."""
+        """Close the channel, at once; an export in flight ends as retryable."""
         channel, self._channel = self._channel, None
         if channel is not None:
             await channel.close()

@@ -233,3 +233,32 @@ async def test_an_exporter_works_again_after_shutdown_and_a_second_one_does_noth
         await exporter.shutdown()
 
     assert len(receiver.points("x")) == 1
+
+
+async def test_a_shutdown_ends_an_export_in_flight_as_retryable(
+    protocol: Protocol, receiver: Receiver
+) -> None:
+    receiver.script(Hang())
+
+    async with exporting(protocol, receiver.endpoint) as exporter:
+        export = asyncio.create_task(exporter.export(_ONE))
+        assert await asyncio.to_thread(receiver.wait_for_points, "x", 1)
+        await exporter.shutdown()
+        with pytest.raises(RetryableExportError):
+            await export
+
+
+async def test_a_cancelled_export_is_cancelled_and_the_next_one_works(
+    protocol: Protocol, receiver: Receiver
+) -> None:
+    receiver.script(Hang())
+
+    async with exporting(protocol, receiver.endpoint) as exporter:
+        export = asyncio.create_task(exporter.export(_ONE))
+        assert await asyncio.to_thread(receiver.wait_for_points, "x", 1)
+        export.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await export
+        await exporter.export(_ONE)
+
+    assert len(receiver.points("x")) == 2
