@@ -32,9 +32,8 @@ class _LazyGroup(click.Group):
     """Loads a command's module only when that command is called; ends every error with advice."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        del ctx
         if cmd_name not in COMMANDS:
-            return None
+            return super().get_command(ctx, cmd_name)
         module = importlib.import_module(f"nemo_telemetry_actor.cli.{COMMANDS[cmd_name][0]}")
         command: click.Command = module.command
         return command

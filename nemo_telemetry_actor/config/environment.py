@@ -13,6 +13,7 @@ from nemo_telemetry_actor.config.check import (
     endpoint_problem,
     endpoint_scheme,
     file_problem,
+    full_endpoint,
     headers_problem,
 )
 from nemo_telemetry_actor.config.variables import (
@@ -115,7 +116,7 @@ def _endpoint(environ: Mapping[str, str], protocol: str) -> str:
         raise ConfigError(f"{variable} {problem}")
     if protocol == "http/protobuf" and variable == pair("ENDPOINT")[1]:
         return endpoint.rstrip("/") + METRICS_PATH
-    return endpoint
+    return full_endpoint(endpoint, protocol)
 
 
 def _headers(environ: Mapping[str, str], protocol: str) -> dict[str, str] | None:
