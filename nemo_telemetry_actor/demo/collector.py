@@ -16,14 +16,11 @@ from nemo_telemetry_actor.demo.efficiency import (
     REFIT_EVENT_WAIT,
     CategoryTimer,
 )
+from nemo_telemetry_actor.demo.errors import CollectorBrokenError
 from nemo_telemetry_actor.demo.replay import Offer, ReplayBuffer, Rollout
 
 _LOG = logging.getLogger(__name__)
 _POLL_S = 0.2
-
-
-class CollectorBrokenError(RuntimeError):
-    """Rollouts keep failing; the cause is the last failure."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +96,8 @@ class TrajectoryCollector:
         with self._changed:
             if self._failures >= self._options.max_failures:
                 raise CollectorBrokenError(
-                    f"{self._failures} rollouts failed one after another"
+                    f"{self._failures} rollouts failed one after another, the last with "
+                    f"{self._last_failure!r}"
                 ) from self._last_failure
 
     def stop(self) -> None:

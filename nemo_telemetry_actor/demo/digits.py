@@ -61,11 +61,6 @@ def load(seed: int) -> Digits:
     )
 
 
-def batches(images: FloatArray, size: int, seed: int) -> "PromptStream":
-    """Return an endless stream of batches that visits every image once an epoch."""
-    return PromptStream(images, size, np.random.default_rng(seed))
-
-
 class PromptStream:
     """Endless batches of `size` images, in a new order each epoch; for one thread."""
 

@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import ray
 
 from nemo_telemetry_actor.demo.collector import CollectorOptions, TrajectoryCollector
-from nemo_telemetry_actor.demo.digits import PromptStream, batches
+from nemo_telemetry_actor.demo.digits import PromptStream
 from nemo_telemetry_actor.demo.efficiency import (
     BUFFER_STARVATION,
     FAILED_TRAJECTORY,
@@ -30,10 +31,10 @@ _TAKE_TIMEOUT_S = 1.0
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """Sizes and rates of the job; the defaults learn the digits in about half a minute."""
+    """Sizes and rates of the job."""
 
-    steps: int = 600
-    seed: int = 0
+    steps: int
+    seed: int
     images_per_rollout: int = 32
     group_size: int = 16
     rollouts_per_step: int = 4
@@ -79,8 +80,10 @@ class Driver:
         self._collector_timer = CategoryTimer()
         self._buffer = ReplayBuffer(options.buffer_capacity, options.max_lag, self._discard)
         self._prompts_lock = threading.Lock()
-        self._prompts: PromptStream = batches(
-            job.digits.policy.images, options.images_per_rollout, options.seed
+        self._prompts = PromptStream(
+            job.digits.policy.images,
+            options.images_per_rollout,
+            np.random.default_rng(options.seed),
         )
         self._collector = TrajectoryCollector(
             self._rollout,

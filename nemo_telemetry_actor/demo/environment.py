@@ -72,8 +72,12 @@ class RewardModelWorker:
         )
         return rewards
 
+    def flush(self) -> bool:
+        """Send what is recorded so far; tell whether all of it arrived."""
+        return self._telemetry.flush(timeout_s=5.0)
+
     def close(self) -> None:
-        """Send what is recorded."""
+        """Send what is recorded, and report no more."""
         self._telemetry.shutdown(timeout_s=5.0)
 
 
@@ -98,8 +102,12 @@ class DigitsEnvironment:
         self._record(rewards, answers)
         return rewards
 
+    def flush(self) -> bool:
+        """Send what is recorded here and by the reward model; tell whether all of it arrived."""
+        return all(self._reward_model.call_all("flush")) and self._telemetry.flush(timeout_s=5.0)
+
     def close(self) -> None:
-        """End the reward model, and send what is recorded."""
+        """End the reward model, send what is recorded, and report no more."""
         self._reward_model.end()
         self._telemetry.shutdown(timeout_s=5.0)
 

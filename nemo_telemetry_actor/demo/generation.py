@@ -89,8 +89,12 @@ class GenerationWorker:
         answers: IntArray = self._network.forward(self._weights, images).log_probs.argmax(axis=1)
         return answers
 
+    def flush(self) -> bool:
+        """Send what is recorded so far; tell whether all of it arrived."""
+        return self._telemetry.flush(timeout_s=5.0)
+
     def close(self) -> None:
-        """Send what is recorded."""
+        """Send what is recorded, and report no more."""
         self._telemetry.shutdown(timeout_s=5.0)
 
 

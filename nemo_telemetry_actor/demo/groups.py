@@ -8,15 +8,13 @@ import ray
 from ray.util.placement_group import PlacementGroup, placement_group, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
+from nemo_telemetry_actor.demo.errors import PlacementError
+
 WORKER_CPUS = 0.1
 """A sliver, so that the job fits on any machine; the workers take turns on what cores there are."""
 
 _PLACEMENT_TIMEOUT_S = 60.0
 _END_TIMEOUT_S = 15.0
-
-
-class PlacementError(RuntimeError):
-    """The cluster has no room for a worker group."""
 
 
 class WorkerGroup:

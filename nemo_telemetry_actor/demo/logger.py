@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import nemo_telemetry_actor as nta
+
 
 class LoggerBackend(Protocol):
     """Takes what the job logs."""
@@ -40,6 +42,34 @@ class History:
             for row in self.rows
             if row.prefix == prefix and key in row.metrics
         ]
+
+
+class ValidationBackend:
+    """Records the held-out accuracy, which no series of the tee is about.
+
+    Args:
+        telemetry: The driver's handle; gets the metric group `digits_validation`.
+    """
+
+    def __init__(self, telemetry: nta.Telemetry) -> None:
+        self._telemetry = telemetry
+        telemetry.register_metric_group(
+            "digits_validation",
+            [
+                nta.MetricSpec(
+                    "accuracy",
+                    "digits.validation.accuracy",
+                    unit="1",
+                    description="Share of held-out images whose likeliest answer is right.",
+                )
+            ],
+        )
+
+    def log_metrics(self, metrics: Mapping[str, Any], step: int, prefix: str) -> None:
+        """Record what is logged under `validation`."""
+        del step
+        if prefix == "validation":
+            self._telemetry.record("digits_validation", metrics)
 
 
 class Logger:

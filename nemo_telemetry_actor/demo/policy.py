@@ -93,8 +93,12 @@ class PolicyWorker:
         self._weights = self._adam.step(self._weights, clipped, learning_rate)
         return norm
 
+    def flush(self) -> bool:
+        """Send what is recorded so far; tell whether all of it arrived."""
+        return self._telemetry.flush(timeout_s=5.0)
+
     def close(self) -> None:
-        """Send what is recorded."""
+        """Send what is recorded, and report no more."""
         self._telemetry.shutdown(timeout_s=5.0)
 
 

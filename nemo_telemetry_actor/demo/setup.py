@@ -33,6 +33,13 @@ class Job:
     environment: Any
     timings: dict[str, float]
 
+    def flush(self) -> bool:
+        """Let every worker send what it recorded so far; tell whether all of it arrived."""
+        arrived = self.policy.workers.call_all("flush")
+        arrived += self.generation.workers.call_all("flush")
+        arrived.append(ray.get(self.environment.flush.remote()))
+        return all(arrived)
+
     def end(self) -> None:
         """End every worker, each after it has sent what it recorded."""
         self.policy.workers.end()

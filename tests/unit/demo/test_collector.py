@@ -1,25 +1,22 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
 # SPDX-License-Identifier: Apache-2.0
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
-from nemo_telemetry_actor.demo.collector import (
-    CollectorBrokenError,
-    CollectorOptions,
-    TrajectoryCollector,
-)
+from nemo_telemetry_actor.demo.collector import CollectorOptions, TrajectoryCollector
 from nemo_telemetry_actor.demo.efficiency import (
     BUFFER_FULL_BACKOFF,
+    COLLECTOR_CATEGORIES,
     FAILED_TRAJECTORY,
     GENERATION_LIMIT_PAUSE,
     REFIT_EVENT_WAIT,
     CategoryTimer,
 )
+from nemo_telemetry_actor.demo.errors import CollectorBrokenError
 from nemo_telemetry_actor.demo.replay import ReplayBuffer, Rollout
 
 WAIT_S = 10.0
@@ -40,7 +37,7 @@ class WatchedTimer(CategoryTimer):
 
     def __init__(self) -> None:
         super().__init__()
-        self._entered: defaultdict[str, threading.Event] = defaultdict(threading.Event)
+        self._entered = {category: threading.Event() for category in COLLECTOR_CATEGORIES}
 
     @contextmanager
     def measure(self, category: str) -> Iterator[None]:
