@@ -24,6 +24,7 @@ PROGRAM: Final = "nemo-telemetry"
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     # name: (module, the line in --help; the command's own short help must be the same)
+    "demo": ("demo", "Train a small policy on Ray and watch its metrics arrive."),
     "check-config": ("check_config", "Check a configuration and show what is in effect."),
 }
 
