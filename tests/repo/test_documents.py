@@ -16,7 +16,7 @@ MAX_ARCHITECTURE_LINES = 150
 
 _FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"\bnemo-telemetry (?P<name>[a-z][a-z-]*)")
-_MAKE = re.compile(r"(?:^|`)make (?P<target>[a-z][a-z-]*)", re.MULTILINE)
+_MAKE = re.compile(r"(?:^|`|\$ )make (?P<target>[a-z][a-z-]*)", re.MULTILINE)
 _LINK = re.compile(r"\]\((?P<target>[^)#:]+)(?:#[^)]*)?\)")
 
 

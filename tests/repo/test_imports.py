@@ -40,7 +40,7 @@ for name in sys.argv[1:]:
         importlib.import_module(name)
     except Exception as error:
         failed.append(f"{name}: {error!r}")
-sys.exit("\\n".join(failed))
+sys.exit("\\n".join(failed) or 0)
 """
 
 LIST_LOADED = """

@@ -27,6 +27,15 @@ def _functions(trees: Mapping[str, ast.Module]) -> Iterator[tuple[str, Function]
                 yield f"{path}:{node.lineno} {node.name}", node
 
 
+def _body_lines(function: Function) -> int:
+    """Count a function's lines without its docstring, which may take what the contract needs."""
+    first = function.body[0]
+    explained = first.end_lineno or first.lineno
+    documented = ast.get_docstring(function) is not None
+    docstring = explained - first.lineno + 1 if documented else 0
+    return (function.end_lineno or function.lineno) - function.lineno + 1 - docstring
+
+
 def test_no_module_is_longer_than_a_reader_keeps_in_mind(sources: Mapping[str, str]) -> None:
     lengths = {path: text.count("\n") for path, text in sources.items()}
 
@@ -34,10 +43,7 @@ def test_no_module_is_longer_than_a_reader_keeps_in_mind(sources: Mapping[str, s
 
 
 def test_no_function_is_longer_than_a_screen(trees: Mapping[str, ast.Module]) -> None:
-    lengths = {
-        where: (function.end_lineno or function.lineno) - function.lineno + 1
-        for where, function in _functions(trees)
-    }
+    lengths = {where: _body_lines(function) for where, function in _functions(trees)}
 
     assert {where: n for where, n in lengths.items() if n > MAX_FUNCTION_LINES} == {}
 

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
 # SPDX-License-Identifier: Apache-2.0
-import msgspec
+from typing import Any
+
 import pytest
 
 from nemo_telemetry_actor.catalogue.rows import RecordedMetric, TeedMetric, registry_key
@@ -52,11 +53,11 @@ def test_rows_cannot_be_changed() -> None:
 
 
 @pytest.mark.parametrize("kind", ["observable_gauge", "timer"])
-def test_a_row_of_a_kind_that_no_call_can_record_is_refused(kind: str) -> None:
+def test_a_row_of_a_kind_that_no_call_can_record_is_refused(kind: Any) -> None:
     with pytest.raises(ValueError, match=kind):
-        msgspec.structs.replace(TeedMetric("a", "rl.a"), kind=kind)
+        TeedMetric("a", "rl.a", kind)
     with pytest.raises(ValueError, match=kind):
-        msgspec.structs.replace(RecordedMetric("rl.a"), kind=kind)
+        RecordedMetric("rl.a", kind)
 
 
 @pytest.mark.parametrize("logger_key", ["", None, 3])
