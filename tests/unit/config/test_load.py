@@ -216,10 +216,23 @@ def test_a_top_level_that_is_no_mapping_is_explained(tmp_path: Path) -> None:
 
 def test_aliases_cannot_make_much_of_little(tmp_path: Path) -> None:
     file = tmp_path / "x.yaml"
-    lines = ["a0: &a0 [x, x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40))]
+    lines = ["a0: &a0 [x, x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 15))]
     file.write_text("\n".join(lines))
 
     assert "has more than 20000 values" in _refusal(file)
+
+
+def test_a_value_that_holds_itself_is_refused() -> None:
+    loop: dict[str, object] = {}
+    loop["export"] = loop
+
+    assert "is nested deeper than 20 levels" in _refusal(loop)
+
+
+def test_a_malformed_block_is_named_whatever_the_variables_say() -> None:
+    environ = {"OTEL_SERVICE_NAME": "a", "OTEL_METRIC_EXPORT_INTERVAL": "nonsense"}
+
+    assert "export is 3; it must be a mapping of keys" in _refusal({"export": 3}, environ)
 
 
 @pytest.mark.parametrize(
