@@ -34,7 +34,9 @@ class TrainingProgress:
         self._task = self._live.add_task("training", total=steps, summary="")
 
     def __enter__(self) -> Self:
-        self._live.start()
+        # Not left to `disable`: rich before 14.3 ends with an empty line all the same.
+        if self._console.is_terminal:
+            self._live.start()
         return self
 
     def __exit__(
@@ -43,7 +45,8 @@ class TrainingProgress:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._live.stop()
+        if self._console.is_terminal:
+            self._live.stop()
 
     def update(self, report: StepReport) -> None:
         """Show the state after one step."""

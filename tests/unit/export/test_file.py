@@ -1,5 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
 # SPDX-License-Identifier: Apache-2.0
+import contextlib
 import json
 import math
 import os
@@ -192,26 +193,29 @@ async def test_a_place_that_cannot_be_written_can_be_tried_again(tmp_path: Path)
     assert _lines(blocked / "m") == [to_line(given)]
 
 
-@pytest.fixture
-def file_size_limit() -> Iterator[int]:
-    """A bound on the size of files this process writes: what a full disk does, for any user."""
+@contextlib.contextmanager
+def file_size_limit(limit_bytes: int) -> Iterator[None]:
+    """Bound the size of files this process writes: what a full disk does, for any user.
+
+    No fixture: pytest itself may be writing to a file between a test and its fixtures' end.
+    """
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
-    yield 100
-    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    signal.signal(signal.SIGXFSZ, handler)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
 
 
-def test_a_line_that_a_full_disk_cut_leaves_nothing_behind(
-    tmp_path: Path, file_size_limit: int
-) -> None:
+def test_a_line_that_a_full_disk_cut_leaves_nothing_behind(tmp_path: Path) -> None:
     path = tmp_path / "m"
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     append_line(descriptor, b"first\n")
 
-    with pytest.raises(OSError, match="too large"):
-        append_line(descriptor, b"x" * file_size_limit + b"\n")
+    with file_size_limit(100), pytest.raises(OSError, match="too large"):
+        append_line(descriptor, b"x" * 100 + b"\n")
     append_line(descriptor, b"third\n")
 
     os.close(descriptor)
