@@ -32,6 +32,10 @@ _INT64_MIN: Final = -(2**63)
 _INT64_MAX: Final = 2**63 - 1
 
 _encode = msgspec.msgpack.Encoder().encode
+
+OVERFLOW_ATTRIBUTES: Final = _encode(["otel.metric.overflow", True])
+"""The series that takes what exceeds the cardinality limit (OpenTelemetry metrics SDK)."""
+
 _decode = msgspec.msgpack.Decoder(list[Any]).decode
 
 
