@@ -11,7 +11,7 @@ from typing import Any
 from nemo_telemetry_actor.client.identity import SCHEDULER_VARIABLE, stated_run_id
 from nemo_telemetry_actor.client.membership import Membership
 from nemo_telemetry_actor.client.telemetry import Telemetry
-from nemo_telemetry_actor.client.transport import RayTransport
+from nemo_telemetry_actor.client.transport import RayTransport, call_at_actor_exit
 from nemo_telemetry_actor.tee import hook
 
 
@@ -97,7 +97,9 @@ def connect(
         return Telemetry(membership, RayTransport(), strict=strict)
 
     client, is_new = clients.find_or_make(stated, make)
-    if not is_new:
+    if is_new:
+        call_at_actor_exit(client.shutdown)
+    else:
         client.describe(worker_group, rank)
     return client
 

@@ -106,3 +106,35 @@ class RayTransport:
                 "the 'spawn' or 'forkserver' start method, or record in the parent"
             )
         return ray
+
+
+def call_at_actor_exit(callback: Callable[[], object]) -> bool:
+    """Have something called when the Ray actor that this process runs exits gracefully.
+
+    Ray calls an actor's `__ray_shutdown__` while its own calls still work; in `atexit`, which runs
+    later, they do not. A method of that name that the actor's class has is called as well, first.
+
+    Returns:
+        Whether it will be called; False outside an actor, and where Ray does not allow it.
+    """
+    ray = sys.modules.get("ray")
+    if ray is None or not ray.is_initialized():
+        return False
+    worker = ray._private.worker.global_worker  # there is no public way to the instance
+    instance = next(iter(getattr(worker, "actors", {}).values()), None)
+    if instance is None:
+        return False
+    of_class = getattr(instance, "__ray_shutdown__", None)
+
+    def shut_down() -> None:
+        try:
+            if of_class is not None:
+                of_class()
+        finally:
+            callback()
+
+    try:
+        instance.__ray_shutdown__ = shut_down
+    except AttributeError:  # a class with __slots__
+        return False
+    return True

@@ -176,6 +176,8 @@ def failure_of(name: str, code: grpc.StatusCode, text: str, trailers: Trailers =
         trailers: Trailing metadata, where a backend may ask to be left alone for a time.
     """
     message = f"{name}: {code.name}: {text}"
+    if "WRONG_VERSION_NUMBER" in text:  # TLS met a port that speaks plain text
+        message += "; an endpoint without http:// means TLS: write http://host:port for plain text"
     if code in _SIZE_CODES and _TOO_LARGE.search(text):
         return MessageTooLargeError(message)
     delay_s = retry_delay_s(trailers)
