@@ -29,7 +29,8 @@ class MeasurementBuffer:
         if capacity < 1:
             raise ValueError(f"capacity must be at least 1, got {capacity}")
         self.capacity = capacity
-        self._lock = threading.Lock()
+        # Reentrant: a signal handler may record while its thread is in here.
+        self._lock = threading.RLock()
         # Guarded by _lock:
         self._entries: deque[Entry] = deque()
         self._values = 0

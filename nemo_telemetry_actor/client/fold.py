@@ -75,24 +75,22 @@ class Fold:
         group, values, attributes, time_unix_nano = entry
         encoded = self._encode(group, attributes) if attributes else NO_ATTRIBUTES
         for key, value in values.items():
-            metric = group.metrics.get(key)
-            if metric is None or metric.is_observable:
-                self._refuse_key(group, key, metric)
-            elif not math.isfinite(value):
-                self._note_nonfinite(metric, time_unix_nano)
-            elif value < 0 and metric.spec.kind == "counter":
+            try:
+                metric = group.metrics.get(key)
+                if metric is None or metric.is_observable:
+                    self._refuse_key(group, key, metric)
+                elif not math.isfinite(value):
+                    self._note_nonfinite(metric, time_unix_nano)
+                elif value < 0 and metric.spec.kind == "counter":
+                    self._refuse_negative(metric, value)
+                else:
+                    self._cell(metric, encoded).add(value, time_unix_nano)
+                    self._gauge_values += metric.spec.kind == "gauge"
+            except Exception as error:  # a key may be any object that was once a key of a dict
+                if self._guard.strict:
+                    raise
                 self._guard.drop("bad_value")
-                self._guard.warn_once(
-                    f"negative:{metric.spec.name}",
-                    "counter %s was given %r; a counter only grows, so the value is dropped "
-                    "(declare an up_down_counter if it may fall)",
-                    metric.spec.name,
-                    value,
-                )
-            else:
-                self._cell(metric, encoded).add(value, time_unix_nano)
-                if metric.spec.kind == "gauge":
-                    self._gauge_values += 1
+                self._guard.failed("fold", error)
         if self._gauge_values > self._thin_above:
             self._thin()
 
@@ -166,6 +164,16 @@ class Fold:
         counter = self._own.metrics[NONFINITE.key]
         encoded = encode_attributes({"rl.metric": metric.spec.name})
         self._cell(counter, encoded).add(1, time_unix_nano)
+
+    def _refuse_negative(self, metric: BoundMetric, value: float) -> None:
+        self._guard.drop("bad_value")
+        self._guard.warn_once(
+            f"negative:{metric.spec.name}",
+            "counter %s was given %r; a counter only grows, so the value is dropped (declare an "
+            "up_down_counter if it may fall)",
+            metric.spec.name,
+            value,
+        )
 
     def _refuse_key(self, group: BoundGroup, key: object, metric: BoundMetric | None) -> None:
         self._guard.drop("undeclared")

@@ -30,7 +30,8 @@ class Guard:
         self.strict = strict
         self._logger = logger
         self._monotonic = monotonic
-        self._lock = threading.Lock()
+        # Reentrant: a signal handler may record while its thread is in here.
+        self._lock = threading.RLock()
         # Guarded by _lock:
         self._dropped: Counter[DropReason] = Counter()
         self._failures: Counter[str] = Counter()
@@ -47,9 +48,8 @@ class Guard:
             if not quiet:
                 self._last_logged[where] = now
         if not quiet:
-            self._logger.warning(
-                "%s failed (%d so far), training goes on: %r", where, count, error, exc_info=error
-            )
+            message = "%s failed (%d so far), training goes on: %r"
+            self._say(logging.WARNING, message, (where, count, error), error)
 
     def warn_once(self, key: str, message: str, *args: object) -> None:
         """Log a warning the first time a key is seen, at debug level from then on."""
@@ -57,7 +57,7 @@ class Guard:
             first = key not in self._warned and len(self._warned) < _MAX_WARNED
             if first:
                 self._warned.add(key)
-        self._logger.log(logging.WARNING if first else logging.DEBUG, message, *args)
+        self._say(logging.WARNING if first else logging.DEBUG, message, args)
 
     def rearm(self, prefix: str) -> None:
         """Forget which keys that start with `prefix` have been warned of."""
@@ -74,3 +74,14 @@ class Guard:
         with self._lock:
             taken, self._dropped = dict(self._dropped), Counter()
         return taken
+
+    def _say(
+        self, level: int, message: str, args: tuple[object, ...], error: BaseException | None = None
+    ) -> None:
+        if not self._logger.isEnabledFor(level):
+            return
+        try:
+            text = message % args if args else message
+        except Exception:  # noqa: BLE001 — foreign code ran; what cannot be shown is left out
+            text = message
+        self._logger.log(level, "%s", text, exc_info=error)

@@ -5,13 +5,22 @@
 Standard library only: a process that only records loads no OpenTelemetry SDK.
 """
 
+import logging
 import os
 import secrets
 import socket
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
-from nemo_telemetry_actor.model.attributes import AttributeValue
+from nemo_telemetry_actor.model.attributes import (
+    AttributeValue,
+    BadAttributeError,
+    clean_text,
+    decode_attributes,
+    encode_attributes,
+)
+
+_log = logging.getLogger("nemo_telemetry_actor")
 
 RUN_ID_VARIABLES: Final = ("NEMO_RL_OTEL_RUN_ID", "NEMO_LENS_RUN_ID")
 SCHEDULER_VARIABLE: Final = "SLURM_JOB_ID"
@@ -19,6 +28,8 @@ SCHEDULER_VARIABLE: Final = "SLURM_JOB_ID"
 WORKER_GROUP: Final = "rl.worker_group"
 RANK: Final = "nv.dl.rank"
 RUN_ID: Final = "nemo.run.id"
+
+_MAX_DIGITS: Final = 18  # what surely fits 64 bits
 
 # Attribute to the variables that may hold it, first wins; what the downward API and SLURM set.
 _FROM_ENVIRONMENT: Final[Mapping[str, tuple[str, ...]]] = {
@@ -38,7 +49,8 @@ _FROM_ENVIRONMENT: Final[Mapping[str, tuple[str, ...]]] = {
 def stated_run_id(argument: str | None, environ: Mapping[str, str]) -> str:
     """Return the run id that an argument or the environment states, else an empty string."""
     candidates = (argument, *(environ.get(name) for name in RUN_ID_VARIABLES))
-    return next((stripped for each in candidates if each and (stripped := each.strip())), "")
+    texts = (clean_text(str(each)).strip() for each in candidates if each is not None)
+    return next((text for text in texts if text), "")
 
 
 def fresh_run_id() -> str:
@@ -79,5 +91,21 @@ def process_attributes(
     return attributes
 
 
+def sendable(attributes: Mapping[str, Any]) -> dict[str, AttributeValue]:
+    """Return resource attributes in the form in which they travel; what has none is left out.
+
+    A rank may come as a numpy integer, a host name from bytes that are no UTF-8. One attribute that
+    cannot be sent must not keep the process from joining.
+    """
+    sent: dict[str, AttributeValue] = {}
+    for key, value in attributes.items():
+        try:
+            sent.update(decode_attributes(encode_attributes({key: value})))
+        except BadAttributeError as error:
+            _log.warning("resource attribute %r is left out: %s", key, error)
+    return sent
+
+
 def _digits(text: str | None) -> int | None:
-    return int(text) if text and text.isascii() and text.isdigit() else None
+    usable = text is not None and text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
+    return int(text) if text is not None and usable else None

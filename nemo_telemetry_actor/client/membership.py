@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from nemo_telemetry_actor.client.identity import new_client_id, process_attributes
+from nemo_telemetry_actor.client.identity import new_client_id, process_attributes, sendable
+from nemo_telemetry_actor.model.attributes import clean_text
 from nemo_telemetry_actor.wire.messages import WIRE_VERSION, Hello
 
 
@@ -45,10 +46,10 @@ class Membership(msgspec.Struct, kw_only=True):
             self.client_id,
             self.job_id,
             self.run_id,
-            self.scheduler_id,
+            clean_text(self.scheduler_id),
             self.opens_run,
-            dict(self.run_attributes),
-            {**self.own_attributes, **own},
+            sendable(self.run_attributes),
+            sendable({**self.own_attributes, **own}),
             first_sequence,
         )
 

@@ -90,11 +90,6 @@ class Outbox:
         self._wait_s = _FIRST_WAIT_S
         return self._held.pop(sequence, None)
 
-    def unsent(self, sequence: int) -> None:
-        """Put a batch back to be sent as soon as possible."""
-        if sequence in self._held:
-            self._held[sequence].sent_at_s = None
-
     def failed(self, sequence: int, now_s: float, *, permanent: bool) -> Held | None:
         """Put a batch back after a wait; return it instead when it is to be given up.
 

@@ -10,12 +10,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Literal
 
-from nemo_telemetry_actor.client.buffer import MeasurementBuffer
-from nemo_telemetry_actor.client.fold import Fold
-from nemo_telemetry_actor.client.groups import GroupRegistry
 from nemo_telemetry_actor.client.guard import Guard
+from nemo_telemetry_actor.client.intake import Intake
 from nemo_telemetry_actor.client.membership import Membership
-from nemo_telemetry_actor.client.observe import Observer
 from nemo_telemetry_actor.client.outbox import Held, Outbox
 from nemo_telemetry_actor.client.transport import Transport
 from nemo_telemetry_actor.errors import ActorUnavailableError, DropReason, WireError
@@ -33,7 +30,6 @@ from nemo_telemetry_actor.wire.messages import (
 
 _log = logging.getLogger("nemo_telemetry_actor")
 
-_SLICE_ENTRIES: Final = 256
 _SHORTEST_PAUSE_S: Final = 0.05
 _WELCOME_TIMEOUT_S: Final = 5.0
 _FIRST_FLUSH_INTERVAL_S: Final = 1.0
@@ -42,6 +38,8 @@ _ABSENT_WARNING_AFTER_S: Final = 60.0
 
 Closing = Literal["", "client", "run"]
 Answer = tuple[int, bytes | None, Exception | None]
+
+_JOIN_AGAIN: Final[Answer] = (-1, None, None)
 
 
 class Sender:
@@ -52,9 +50,7 @@ class Sender:
 
     Args:
         transport: The way to the actor.
-        buffer: Filled by `record`.
-        fold: Aggregates; only touched with the fold lock held.
-        groups: Where observables are declared.
+        intake: Where the content of batches comes from.
         guard: Counts and logs.
         membership: Who the client is; says hello again when a lease was lost.
     """
@@ -63,38 +59,34 @@ class Sender:
         self,
         *,
         transport: Transport,
-        buffer: MeasurementBuffer,
-        fold: Fold,
-        groups: GroupRegistry,
+        intake: Intake,
         guard: Guard,
         membership: Membership,
     ) -> None:
         self._membership = membership
         self._transport = transport
-        self._buffer = buffer
-        self._fold = fold
-        self._groups = groups
+        self._intake = intake
         self._guard = guard
-        self._fold_lock = threading.Lock()
         self._changed = threading.Condition()
         # Guarded by _changed:
         self._answers: deque[Answer] = deque()
         self._woken = False
         self._flush_wanted = 0
         self._flush_done = 0
+        self._lost_batches = 0
         self._closing: Closing = ""
         self._closed = False
         self._thread: threading.Thread | None = None
         self.welcome: Welcome | None = None
         # Owned by the thread:
         self._outbox = Outbox(random.random)
-        self._observer = Observer(guard, fold.series_per_metric)
         self._joined = False
         self._flush_marks: list[tuple[int, int]] = []
         self._closing_sequence: int | None = None
         self._interval_s = _FIRST_FLUSH_INTERVAL_S
         self._next_drain_s = 0.0
-        self._next_observe_s = 0.0
+        self._observe_interval_s = _FIRST_FLUSH_INTERVAL_S
+        self._lease_s = 0.0
         self._last_sent_s = 0.0
         self._absent_since_s: float | None = None
 
@@ -104,10 +96,16 @@ class Sender:
         """Start the thread unless it runs or the sender is closed."""
         with self._changed:
             if self._thread is None and not self._closed:
-                self._thread = threading.Thread(
+                thread = threading.Thread(
                     target=self._run, name="nemo-telemetry-flush", daemon=True
                 )
-                self._thread.start()
+                try:
+                    thread.start()
+                except RuntimeError as error:
+                    # No room for a thread, or the interpreter ends: what is recorded waits.
+                    self._guard.failed("starting the flush thread", error)
+                else:
+                    self._thread = thread
 
     def wake(self) -> None:
         """Let the thread look at the buffer now."""
@@ -115,16 +113,11 @@ class Sender:
             self._woken = True
             self._changed.notify_all()
 
-    def relieve(self) -> None:
-        """Fold one slice of the buffer in the calling thread: bounded work, and nothing is lost."""
-        with self._fold_lock:
-            self._fold_slice()
-
     def request_join(self) -> None:
         """Say hello again, since the hello would say something new."""
         with self._changed:
             self.welcome = None
-            self._answers.append((-1, None, None))
+            self._answers.append(_JOIN_AGAIN)
             self._changed.notify_all()
 
     def wait_joined(self, timeout_s: float) -> Welcome | None:
@@ -136,9 +129,7 @@ class Sender:
     @property
     def undelivered(self) -> int:
         """Values in the buffer and points in batches that are not acknowledged; a reading."""
-        with self._fold_lock:
-            folded = self._fold.pending
-        return len(self._buffer) + folded + self._outbox.points
+        return self._intake.waiting + self._outbox.points
 
     def flush(self, timeout_s: float) -> bool:
         """Return whether all that was recorded before this call is committed within the time."""
@@ -147,16 +138,20 @@ class Sender:
                 return False
             self._flush_wanted += 1
             wanted = self._flush_wanted
+            lost = self._lost_batches
             self._woken = True
             self._changed.notify_all()
-            return self._changed.wait_for(lambda: self._flush_done >= wanted, timeout_s)
+            self._changed.wait_for(lambda: self._closed or self._flush_done >= wanted, timeout_s)
+            return self._flush_done >= wanted and self._lost_batches == lost
 
     def close(self, closing: Closing, timeout_s: float) -> bool:
         """Deliver what is there, say goodbye and end the thread; return whether all arrived."""
         deadline = time.monotonic() + timeout_s
-        delivered = self.flush(timeout_s)
+        nothing_to_do = self._thread is None and not self.undelivered
+        delivered = nothing_to_do or self.flush(timeout_s)
         with self._changed:
-            if self._closed:
+            if nothing_to_do or self._closed:
+                self._closed = True
                 return delivered
             self._closing = closing
             self._woken = True
@@ -204,10 +199,12 @@ class Sender:
         now_s = time.monotonic()
         for answer in answers:
             self._settle(*answer, now_s=now_s)
+        if self._closed:
+            return
         for sequence in self._outbox.overdue(now_s):
             self._transport.reset()
             self._outbox.failed(sequence, now_s, permanent=False)
-        self._fold_all()
+        self._intake.fold_all()
         hurry = wanted > self._flush_done and (
             not self._flush_marks or wanted > self._flush_marks[-1][0]
         )
@@ -216,23 +213,12 @@ class Sender:
         if not self._joined:
             self._join(now_s)
         if self._joined:
-            self._drain(now_s, wanted, hurry=hurry)
-            self._say_goodbye(closing)
+            if closing:
+                self._say_goodbye(closing)
+            else:
+                self._drain(now_s, wanted, hurry=hurry)
             self._send(now_s)
         self._report_flushed()
-
-    def _fold_all(self) -> None:
-        while True:
-            with self._fold_lock:
-                if not self._fold_slice():
-                    break
-        self._buffer.expect(self._buffer.capacity // 2)
-
-    def _fold_slice(self) -> int:
-        entries = self._buffer.take(_SLICE_ENTRIES)
-        for entry in entries:
-            self._fold.add(entry)
-        return len(entries)
 
     def _join(self, now_s: float) -> None:
         if now_s < self._outbox.not_before_s:
@@ -248,21 +234,16 @@ class Sender:
         self._joined = True
         # From here on this run is insisted on, also when the actor has forgotten it.
         self._membership.run_id = welcome.run_id
-        self._apply(welcome)
-        self._next_drain_s = now_s
-        # What this client observes was lost with its lease, if it had one: observe at once.
-        self._next_observe_s = now_s
-        with self._changed:
-            self.welcome = welcome
-            self._changed.notify_all()
-
-    def _apply(self, welcome: Welcome) -> None:
+        self._intake.apply(welcome)
         self._interval_s = welcome.flush_interval_s
-        self._buffer.capacity = welcome.buffer_points
-        with self._fold_lock:
-            self._fold.capacity = welcome.buffer_points
-            self._fold.series_per_metric = welcome.series_per_metric
-        self._observer.series_per_metric = welcome.series_per_metric
+        self._observe_interval_s = welcome.observe_interval_s
+        self._lease_s = welcome.lease_s
+        self._next_drain_s = now_s
+        with self._changed:
+            # Whoever asked for another hello meanwhile waits for the answer to that one.
+            if _JOIN_AGAIN not in self._answers:
+                self.welcome = welcome
+                self._changed.notify_all()
 
     def _note_absence(self, now_s: float, error: Exception) -> None:
         if self._absent_since_s is None:
@@ -282,24 +263,15 @@ class Sender:
         if not (due or hurry) or not self._outbox.has_room:
             return
         self._next_drain_s = now_s + self._interval_s
-        observed = self._observe(now_s, hurry=hurry)
-        with self._fold_lock:
-            contents = self._fold.take(time.time_ns())
-        lease_s = self.welcome.lease_s if self.welcome else self._interval_s
-        idle = now_s - self._last_sent_s > lease_s / _HEARTBEATS_PER_LEASE
+        observed = self._intake.observe(now_s, self._observe_interval_s, at_once=hurry)
+        contents = self._intake.take()
+        idle = now_s - self._last_sent_s > self._lease_s / _HEARTBEATS_PER_LEASE
         if not contents and (observed or idle):
             contents = [[]]
         for index, metrics in enumerate(contents):
             self._put(metrics, observed if index == 0 else [], "")
         if hurry:
             self._flush_marks.append((wanted, self._outbox.next_sequence))
-
-    def _observe(self, now_s: float, *, hurry: bool) -> list[ObservedSet]:
-        if now_s < self._next_observe_s and not hurry:
-            return []
-        interval_s = self.welcome.observe_interval_s if self.welcome else self._interval_s
-        self._next_observe_s = now_s + interval_s
-        return self._observer.observe(self._groups.observables(), time.time_ns())
 
     def _put(
         self, metrics: list[MetricBlock], observed: list[ObservedSet], closing: Closing
@@ -316,18 +288,24 @@ class Sender:
 
     def _say_goodbye(self, closing: Closing) -> None:
         # Last of all: what it ends should not meet batches that were sent before it.
-        if closing and self._closing_sequence is None and len(self._outbox) == 0:
-            self._closing_sequence = self._put([], [], closing)
+        if self._closing_sequence is not None or len(self._outbox):
+            return
+        # With what came while the flush before it was under way, the drops after shutdown included.
+        contents = self._intake.take() or [[]]
+        for metrics in contents[:-1]:
+            self._put(metrics, [], "")
+        self._closing_sequence = self._put(contents[-1], [], closing)
 
     def _send(self, now_s: float) -> None:
         for held in self._outbox.due(now_s):
-            self._outbox.sent(held.sequence, now_s)
-            self._last_sent_s = now_s
             try:
                 self._transport.ingest(held.payload, self._hears(held.sequence))
             except ActorUnavailableError as error:
-                self._settle(held.sequence, None, error, now_s=now_s)
+                self._note_failed(held.sequence, error, now_s)
                 return
+            # Only now: a call that failed in another way must not count as one under way.
+            self._outbox.sent(held.sequence, now_s)
+            self._last_sent_s = now_s
 
     def _hears(self, sequence: int) -> Callable[[bytes | None, Exception | None], None]:
         def on_done(answer: bytes | None, error: Exception | None) -> None:
@@ -344,18 +322,17 @@ class Sender:
             self._joined = False
             return
         if answer is None:
-            given_up = self._outbox.failed(
-                sequence, now_s, permanent=not isinstance(error, ActorUnavailableError)
-            )
-            self._transport.reset()
-            _log.debug("batch %d was not taken, it is sent again: %r", sequence, error)
-            if given_up is not None:
-                self._lose(given_up, "refused", repr(error))
+            self._note_failed(sequence, error, now_s)
             return
-        ack = decode(answer, Ack)
+        try:
+            ack = decode(answer, Ack)
+        except WireError as unreadable:
+            self._note_failed(sequence, unreadable, now_s)
+            return
         if ack.status == "unknown_client":
             self._joined = False
-            self._outbox.unsent(sequence)
+            # After a wait: every client of an actor that was restarted hears this at once.
+            self._outbox.failed(sequence, now_s, permanent=False)
             return
         held = self._outbox.acknowledged(sequence)
         self._interval_s = ack.flush_interval_s
@@ -366,7 +343,18 @@ class Sender:
                 self._closed = True
                 self._changed.notify_all()
 
+    def _note_failed(self, sequence: int, error: Exception | None, now_s: float) -> None:
+        given_up = self._outbox.failed(
+            sequence, now_s, permanent=not isinstance(error, ActorUnavailableError)
+        )
+        self._transport.reset()
+        _log.debug("batch %d was not taken, it is sent again: %r", sequence, error)
+        if given_up is not None:
+            self._lose(given_up, "refused", repr(error))
+
     def _lose(self, held: Held, reason: DropReason, why: str) -> None:
+        with self._changed:
+            self._lost_batches += 1
         self._guard.drop(reason, held.points)
         self._guard.warn_once(
             f"lost:{reason}",

@@ -18,6 +18,7 @@ from nemo_telemetry_actor.client.buffer import MeasurementBuffer
 from nemo_telemetry_actor.client.fold import Fold
 from nemo_telemetry_actor.client.groups import SELF_GROUP, BoundGroup, GroupRegistry
 from nemo_telemetry_actor.client.guard import Guard
+from nemo_telemetry_actor.client.intake import Intake
 from nemo_telemetry_actor.client.membership import Membership
 from nemo_telemetry_actor.client.sender import Closing, Sender
 from nemo_telemetry_actor.client.transport import Transport
@@ -92,8 +93,8 @@ class Telemetry:
                 process would share a name in OpenTelemetry or Prometheus.
         """
         self._groups.register(group, specs, allow_override=allow_override)
-        self._guard.rearm(f"key:{group}:")
-        self._guard.rearm(f"group:{group}")
+        for kind in ("group", "key", "value", "attributes"):
+            self._guard.rearm(f"{kind}:{group}")
 
     def unregister_metric_group(self, group: str) -> None:
         """Forget a group; its observables stop being read.
@@ -282,11 +283,10 @@ class Telemetry:
             capacity=_FIRST_BUFFER_POINTS,
             series_per_metric=_FIRST_SERIES_PER_METRIC,
         )
+        self._intake = Intake(self._buffer, fold, self._groups, self._guard)
         self._sender = Sender(
             transport=transport,
-            buffer=self._buffer,
-            fold=fold,
-            groups=self._groups,
+            intake=self._intake,
             guard=self._guard,
             membership=self._membership,
         )
@@ -302,8 +302,18 @@ class Telemetry:
             self._guard.drop("shutdown", len(numbers))
             self._guard.warn_once("shutdown", "values recorded after shutdown() are dropped")
             return
-        # A copy: the caller may go on using its dict.
-        kept = dict(attributes) if attributes else None
+        kept: Mapping[str, Any] | None = None
+        if attributes is not None:
+            try:
+                kept = dict(attributes)  # a copy: the caller may go on using its dict
+            except Exception as error:  # noqa: BLE001 — foreign code; the values themselves are good
+                self._guard.warn_once(
+                    f"attributes:{bound.name}",
+                    "attributes given for group %r cannot be read, so its values are recorded "
+                    "without them: %r",
+                    bound.name,
+                    error,
+                )
         if self._buffer.append((bound, numbers, kept, time_unix_nano)):
             self._attend()
 
@@ -314,7 +324,7 @@ class Telemetry:
             self._buffer.expect(self._buffer.capacity)
             self._sender.wake()
         else:
-            self._sender.relieve()
+            self._intake.relieve()
 
     def _convert(
         self, bound: BoundGroup, key: str, value: object, numbers: dict[str, float]

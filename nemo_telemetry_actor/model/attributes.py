@@ -50,27 +50,38 @@ def encode_attributes(attributes: Mapping[str, Any]) -> bytes:
         BadAttributeError: A key is not a non-empty string, or a value is neither a string, a
             boolean, a number, nor a sequence of one of these.
     """
-    pairs = sorted(((_key(key), value) for key, value in attributes.items()), key=_first)
-    flat: list[Any] = []
-    for key, value in pairs:
-        flat.append(key)
-        flat.append(_value(key, value))
-    return _encode(flat)
+    try:
+        # Two keys may be one after cleaning; the later one stands, as in any mapping.
+        cleaned = {_key(key): value for key, value in attributes.items()}
+        flat: list[Any] = []
+        for key, value in sorted(cleaned.items(), key=_first):
+            flat.append(key)
+            flat.append(_value(key, value))
+        return _encode(flat)
+    except BadAttributeError:
+        raise
+    except Exception as error:  # foreign code ran: of a key, a value or the mapping itself
+        raise BadAttributeError(f"an attribute cannot be read: {type(error).__name__}") from error
 
 
 def decode_attributes(encoded: bytes) -> dict[str, AttributeValue]:
     """Return the attribute set of canonical bytes, keys in sorted order.
 
     Raises:
-        BadAttributeError: The bytes are not of `encode_attributes`.
+        BadAttributeError: The bytes are not of `encode_attributes`: unreadable, or the set's keys
+            repeated or not in order, so that one set would be two series.
     """
     try:
         flat = _decode(encoded)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise BadAttributeError(f"attribute bytes cannot be read: {error}") from error
     if len(flat) % 2:
         raise BadAttributeError("attribute bytes hold a key without a value")
-    return {_key(key): _value(key, value) for key, value in zip(flat[::2], flat[1::2], strict=True)}
+    pairs = zip(flat[::2], flat[1::2], strict=True)
+    attributes = {_key(key): _value(key, value) for key, value in pairs}
+    if encode_attributes(attributes) != encoded:
+        raise BadAttributeError("attribute bytes are not in their canonical form")
+    return attributes
 
 
 def _first(pair: tuple[str, Any]) -> str:

@@ -95,6 +95,7 @@ class MetricSpec(msgspec.Struct, frozen=True):
             )
         check_name(self.name)
         check_unit(self.name, self.unit)
+        check_description(self.name, self.description)
         if self.boundaries is not None:
             if self.kind != "histogram":
                 raise ValueError(
@@ -128,6 +129,18 @@ def check_unit(name: str, unit: object) -> None:
     if not isinstance(unit, str) or not unit.isascii() or len(unit) > _MAX_UNIT_CHARS:
         raise ValueError(
             f"unit {unit!r} of {name!r} must be ASCII of at most {_MAX_UNIT_CHARS} characters"
+        )
+
+
+def check_description(name: str, description: object) -> None:
+    """Refuse a description that cannot travel.
+
+    Raises:
+        ValueError: It is no text, or holds a lone surrogate, which UTF-8 cannot carry.
+    """
+    if not isinstance(description, str) or re.search("[\ud800-\udfff]", description):
+        raise ValueError(
+            f"description {description!r} of {name!r} must be text that UTF-8 can carry"
         )
 
 

@@ -164,7 +164,7 @@ def decode(payload: bytes, kind: type[_T]) -> _T:
     """
     try:
         message: _T = _decoders[kind].decode(payload)
-    except (msgspec.DecodeError, TypeError, ValueError) as error:
+    except (msgspec.DecodeError, TypeError, ValueError, RecursionError) as error:
         raise WireError(f"{len(payload)} bytes are no {kind.__name__}: {error}") from error
     version = getattr(message, "version", WIRE_VERSION)
     if version > WIRE_VERSION:
