@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
+# SPDX-License-Identifier: Apache-2.0
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import pytest
+
+from nemo_telemetry_actor.actor.core import TelemetryCore
+from nemo_telemetry_actor.client.identity import RUN_ID_VARIABLES, SCHEDULER_VARIABLE
+from nemo_telemetry_actor.client.telemetry import Telemetry
+from nemo_telemetry_actor.client.transport import Transport
+from nemo_telemetry_actor.testing import connected
+
+
+class Join(Protocol):
+    def __call__(self, core: TelemetryCore | Transport, **options: Any) -> Telemetry: ...
+
+
+@pytest.fixture(autouse=True)
+def _no_identity_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (*RUN_ID_VARIABLES, SCHEDULER_VARIABLE, "RANK", "WORLD_SIZE", "LOCAL_RANK"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("NRL_WORKER_GROUP", raising=False)
+
+
+@pytest.fixture
+def join() -> Iterator[Join]:
+    """Make handles that are shut down at the end of the test."""
+    made: list[Telemetry] = []
+
+    def make(core: TelemetryCore | Transport, **options: Any) -> Telemetry:
+        made.append(connected(core, **options))
+        return made[-1]
+
+    yield make
+    for telemetry in made:
+        telemetry.shutdown(timeout_s=0.2)
