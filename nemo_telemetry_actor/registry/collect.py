@@ -67,7 +67,9 @@ def snapshot_of_now(producers: Iterable[Producer], now_unix_nano: int) -> Snapsh
                 points.extend(metric.gauges())
             if points:
                 metrics.append(_metric_data(metric, points))
-        resources.append(ResourceData(producer.resource(), metrics))
+        # Who lives is shown even without a value; of who is gone only what stays.
+        if metrics or producer.has_lease:
+            resources.append(ResourceData(producer.resource(), metrics))
     return Snapshot(resources)
 
 

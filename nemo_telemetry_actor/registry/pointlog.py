@@ -4,7 +4,6 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import islice
 
 import msgspec
 
@@ -43,7 +42,7 @@ class PointLog:
     the capacity the oldest goes unread, and the next read of who missed it says how many.
 
     Args:
-        capacity: Points kept.
+        capacity: Points kept at most.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -63,8 +62,10 @@ class PointLog:
             self._columns.append(column)
             self._starts.append(self.head)
             self.head += len(column.values)
-        if self.head - self.tail > self._capacity:
-            self.forget_below(self.head - self._capacity)
+        oldest = self.head - self._capacity
+        if self.tail < oldest:
+            self.forget_below(oldest)
+            self._trim(oldest)
 
     def forget_below(self, position: int) -> None:
         """Drop every column that lies wholly below a position."""
@@ -80,21 +81,22 @@ class PointLog:
         position += lost
         columns: list[PointColumn] = []
         left = max_points
-        index = bisect_right(self._starts, position) - 1
-        for column, start in zip(
-            islice(self._columns, max(index, 0), None),
-            islice(self._starts, max(index, 0), None),
-            strict=True,
-        ):
-            if left <= 0:
-                break
-            first = position - start
-            part = _slice(column, first, first + left)
-            if part.values:
-                columns.append(part)
+        index = max(0, bisect_right(self._starts, position) - 1)
+        while left > 0 and position < self.head:
+            first = position - self._starts[index]
+            part = _slice(self._columns[index], first, first + left)
+            columns.append(part)
             left -= len(part.values)
             position += len(part.values)
+            index += 1
         return PointPage(columns, position, lost)
+
+    def _trim(self, oldest: int) -> None:
+        """Cut what lies below a position off the first column."""
+        below = oldest - self._starts[0]
+        if below:
+            self._columns[0] = _slice(self._columns[0], below, len(self._columns[0].values))
+            self._starts[0] = oldest
 
 
 def _slice(column: PointColumn, first: int, last: int) -> PointColumn:

@@ -2,14 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who reports: runs, the processes in them, and the metrics of each."""
 
-from collections.abc import Iterator, Mapping
+import logging
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from nemo_telemetry_actor.model.attributes import (
+    AttributeValue,
+    BadAttributeError,
+    decode_attributes,
+    encode_attributes,
+)
 from nemo_telemetry_actor.model.instrument import Declaration
 from nemo_telemetry_actor.model.naming import ExpositionNames
 from nemo_telemetry_actor.model.points import Attributes, NumberPoint
 from nemo_telemetry_actor.registry.series import GaugeSeries, HistogramSeries, Series, SumSeries
 from nemo_telemetry_actor.registry.window import SequenceWindow
+
+_log = logging.getLogger("nemo_telemetry_actor")
 
 RUN_ID: Final = "nemo.run.id"
 INSTANCE_ID: Final = "service.instance.id"
@@ -26,11 +35,12 @@ class Run:
     def __init__(self, run_id: str, opened_unix_nano: int) -> None:
         self.run_id = run_id
         self.opened_unix_nano = opened_unix_nano
-        self.attributes: Mapping[str, Any] = {}
+        self.attributes: Mapping[str, AttributeValue] = {}
         self.version = 0
         self.driver_id: str | None = None
         self.jobs: set[str] = set()
         self.names = ExpositionNames()
+        self.warned: set[str] = set()
         self.producers: dict[str, Producer] = {}
         self.ended_unix_nano: int | None = None
         self.ended_s = 0.0
@@ -38,7 +48,7 @@ class Run:
 
     def describe(self, attributes: Mapping[str, Any]) -> None:
         """Set the resource attributes that all processes of the run share."""
-        self.attributes = dict(attributes)
+        self.attributes = _usable(attributes, f"run {self.run_id}")
         self.version += 1
 
     @property
@@ -58,34 +68,74 @@ class Run:
 
 
 class ProducerMetric:
-    """One metric of one process: its series, or the newest set of its observable."""
+    """One metric of one process: its series, or the newest set of its observable.
+
+    Args:
+        producer: The process.
+        encoded: The declaration's bytes, under which the producer knows the metric.
+        declaration: The same, decoded and checked.
+    """
 
     __slots__ = (
         "_applied_sequence",
         "_pending",
+        "_totals",
         "declaration",
+        "encoded",
         "observed",
         "producer",
         "series",
-        "starts",
     )
 
-    def __init__(self, producer: "Producer", declaration: Declaration) -> None:
+    def __init__(self, producer: "Producer", encoded: bytes, declaration: Declaration) -> None:
         self.producer = producer
+        self.encoded = encoded
         self.declaration = declaration
         self.series: dict[bytes, Series] = {}
         self.observed: tuple[NumberPoint, ...] = ()
-        self.starts: dict[bytes, tuple[int, float]] = {}
+        self._totals: dict[bytes, tuple[int, float]] = {}
         self._pending: tuple[NumberPoint, ...] | None = None
         self._applied_sequence = 0
 
-    def try_replace(self, sequence: int, points: tuple[NumberPoint, ...]) -> bool:
-        """Take a newer set of an observable whole; False when it is older than what is there."""
-        if sequence <= self._applied_sequence:
-            return False
+    @property
+    def observed_count(self) -> int:
+        """Points of the newest set, committed or not."""
+        return len(self.observed if self._pending is None else self._pending)
+
+    def is_newer(self, sequence: int) -> bool:
+        """Whether a set of an observable is newer than the one that is there."""
+        return sequence > self._applied_sequence
+
+    def replace(self, sequence: int, points: tuple[NumberPoint, ...]) -> None:
+        """Take a newer set of an observable whole."""
         self._applied_sequence = sequence
         self._pending = points
-        return True
+
+    def start_of(self, encoded: bytes, value: float, time_unix_nano: int, is_newest: bool) -> int:
+        """Return the start time of an observed total: a new one when it is new or has fallen."""
+        if self.declaration.kind == "observable_gauge":
+            return 0
+        start, last = self._totals.get(encoded, (time_unix_nano, value))
+        has_fallen = self.declaration.kind == "observable_counter" and value < last and is_newest
+        return time_unix_nano if has_fallen else min(start, time_unix_nano)
+
+    def note_totals(
+        self,
+        observed: Sequence[tuple[bytes, Attributes, float]],
+        points: Sequence[NumberPoint],
+        *,
+        bound: int,
+    ) -> None:
+        """Remember where observed totals stand, also of what is absent now: it may come back.
+
+        Above the bound what is absent is forgotten.
+        """
+        if self.declaration.kind == "observable_gauge":
+            return
+        if len(self._totals) > bound:
+            self._totals = {}
+        for (encoded, _, value), point in zip(observed, points, strict=True):
+            self._totals[encoded] = (point.start_time_unix_nano, value)
 
     def commit(self, revision: int) -> None:
         """Let readers see the newest set."""
@@ -124,7 +174,7 @@ class Producer:
     ) -> None:
         self.run = run
         self.client_id = client_id
-        self.attributes = dict(attributes)
+        self.attributes: Mapping[str, AttributeValue] = {}
         self.window = SequenceWindow(first_sequence)
         self.metrics: dict[bytes, ProducerMetric] = {}
         self.heard_s = 0.0
@@ -133,10 +183,11 @@ class Producer:
         self.is_closed = False
         self.accepted = 0
         self._resource: tuple[int, Attributes] | None = None
+        self.describe(attributes)
 
     def describe(self, attributes: Mapping[str, Any]) -> None:
         """Set the resource attributes of the process."""
-        self.attributes = dict(attributes)
+        self.attributes = _usable(attributes, f"client {self.client_id[:8]}")
         self._resource = None
 
     def resource(self) -> Attributes:
@@ -160,7 +211,7 @@ class Producer:
     @property
     def series_count(self) -> int:
         """Series of all its metrics."""
-        return sum(len(metric.series) + len(metric.observed) for metric in self.metrics.values())
+        return sum(len(metric.series) + metric.observed_count for metric in self.metrics.values())
 
     def _instance_id(self) -> str:
         # Unique to the process: a restarted worker is another producer, with counters of its own.
@@ -168,3 +219,14 @@ class Producer:
         rank = self.attributes.get("nv.dl.rank")
         parts = [self.run.run_id, group, None if rank is None else f"rank{rank}"]
         return "-".join([*(str(part) for part in parts if part), self.client_id[:8]])
+
+
+def _usable(attributes: Mapping[str, Any], whose: str) -> dict[str, AttributeValue]:
+    """Return what OpenTelemetry can carry; one bad attribute would make every message fail."""
+    usable: dict[str, AttributeValue] = {}
+    for key, value in attributes.items():
+        try:
+            usable.update(decode_attributes(encode_attributes({key: value})))
+        except BadAttributeError as error:
+            _log.warning("a resource attribute of %s is left out: %s", whose, error)
+    return usable

@@ -9,7 +9,7 @@ actor is read from the committed side, so that an acknowledgement and an export 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from nemo_telemetry_actor.model.points import Attributes
+from nemo_telemetry_actor.model.points import Attributes, NumberPoint
 from nemo_telemetry_actor.registry.pointlog import PointColumn
 from nemo_telemetry_actor.registry.producers import Producer, ProducerMetric, Run
 from nemo_telemetry_actor.registry.series import Series
@@ -17,6 +17,9 @@ from nemo_telemetry_actor.wire.messages import Hello
 
 ENDED_RUN_KEPT_S: Final = 3600.0
 """How long the totals of an ended run wait for a push exporter that is down."""
+
+LOST_CLIENT_KEPT_S: Final = 3600.0
+"""How long a client without totals that fell silent is remembered, should it only be stalled."""
 
 
 class Registry:
@@ -52,15 +55,7 @@ class Registry:
             if hello.opens_run or hello.job_id not in self._run_of_job:
                 self._run_of_job[hello.job_id] = run.run_id
             run.jobs.add(hello.job_id)
-        producer = self.producers.get(hello.client_id)
-        if producer is None or producer.run is not run:
-            producer = Producer(
-                run, hello.client_id, hello.process_attributes, hello.first_sequence
-            )
-            self.producers[hello.client_id] = run.producers[hello.client_id] = producer
-        else:
-            producer.describe(hello.process_attributes)
-            producer.window.forget_below(hello.first_sequence)
+        producer = self._producer_in(run, hello)
         self.renew(producer, now_unix_nano, now_s)
         if run.driver_id is None:
             run.reopen()
@@ -81,10 +76,13 @@ class Registry:
         """End leases that have run out; return the runs that ended with them."""
         ended = []
         for producer in list(self.producers.values()):
-            if producer.has_lease and now_s - producer.heard_s > self._lease_s:
-                producer.has_lease = False
-                if producer.is_closed and not producer.has_totals:
-                    self._forget(producer)
+            silent_s = now_s - producer.heard_s
+            if silent_s <= self._lease_s:
+                continue
+            producer.has_lease = False
+            is_gone = producer.is_closed or silent_s > self._lease_s + LOST_CLIENT_KEPT_S
+            if is_gone and not producer.has_totals:
+                self._forget(producer)
         for run in self.runs.values():
             if run.is_open and not self._is_vouched_for(run):
                 run.end(now_unix_nano, now_s)
@@ -116,6 +114,14 @@ class Registry:
         """Add a new series to a metric."""
         metric.series[encoded] = series
         self.series_count += 1
+
+    def replace_observed(
+        self, metric: ProducerMetric, sequence: int, points: tuple[NumberPoint, ...]
+    ) -> None:
+        """Take a newer set of an observable whole."""
+        self.series_count += len(points) - metric.observed_count
+        metric.replace(sequence, points)
+        self.changed(metric, metric.producer.run)
 
     def changed(self, item: Series | ProducerMetric, run: Run) -> None:
         """Note that something was applied, so that the next commit shows it."""
@@ -178,13 +184,39 @@ class Registry:
         # A driver that starts again after its run has ended opens another one.
         return "" if hello.opens_run and run is not None and not run.is_open else run_id
 
-    def _is_vouched_for(self, run: Run) -> bool:
+    def _producer_in(self, run: Run, hello: Hello) -> Producer:
+        before = self.producers.get(hello.client_id)
+        producer = run.producers.get(hello.client_id)
+        if producer is None:
+            producer = Producer(
+                run, hello.client_id, hello.process_attributes, hello.first_sequence
+            )
+            run.producers[hello.client_id] = producer
+        else:
+            producer.describe(hello.process_attributes)
+        if before is not None and before is not producer:
+            # It moves here from another run. What was applied there stays there, and a batch that
+            # it sends again, since it missed the answer, still counts once.
+            producer.window = before.window
+            before.has_lease = False
+            before.is_closed = True
+            if not before.has_totals:
+                self._forget(before)
+        producer.is_closed = False
+        producer.window.forget_below(hello.first_sequence)
+        self.producers[hello.client_id] = producer
+        return producer
+
+    @staticmethod
+    def _is_vouched_for(run: Run) -> bool:
         if run.driver_id is not None:
-            driver = self.producers.get(run.driver_id)
+            driver = run.producers.get(run.driver_id)
             return driver is not None and driver.has_lease
         return any(producer.has_lease for producer in run.producers.values())
 
     def _forget(self, producer: Producer) -> None:
-        self.series_count -= sum(len(metric.series) for metric in producer.metrics.values())
-        del self.producers[producer.client_id]
+        self.series_count -= producer.series_count
         del producer.run.producers[producer.client_id]
+        # A client that moved to another run lives on there.
+        if self.producers.get(producer.client_id) is producer:
+            del self.producers[producer.client_id]

@@ -2,8 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """One series each: what was applied, and of that what is committed and may be read."""
 
+import math
+from operator import add
+from typing import Final, TypeAlias
+
 from nemo_telemetry_actor.model.points import Attributes, HistogramPoint, NumberPoint
-from nemo_telemetry_actor.wire.messages import HistogramDelta, SumDelta
+from nemo_telemetry_actor.wire.messages import GaugePoints, HistogramDelta, SumDelta
+
+_MAX_COUNT: Final = 2**63 - 1
 
 
 class GaugeSeries:
@@ -17,11 +23,14 @@ class GaugeSeries:
         self.value = 0.0
         self.committed: NumberPoint | None = None
 
-    def set(self, value: float, time_unix_nano: int) -> None:
-        """Take a value, unless a newer one was taken: batches may come out of order."""
-        if time_unix_nano >= self.time_unix_nano:
-            self.time_unix_nano = time_unix_nano
-            self.value = value
+    def add(self, points: GaugePoints) -> None:
+        """Take the newest value, unless a newer one was taken: batches may come out of order."""
+        times = points.times_unix_nano
+        newest = max(times)
+        if newest >= self.time_unix_nano:
+            self.time_unix_nano = newest
+            # Of several values at one time the last one was recorded last.
+            self.value = points.values[len(times) - 1 - times[::-1].index(newest)]
 
     def commit(self, revision: int) -> None:
         """Let readers see what was applied."""
@@ -41,9 +50,16 @@ class SumSeries:
         self.committed_total = 0.0
         self.revision = 0
 
+    def can_add(self, delta: SumDelta) -> bool:
+        """Whether the total stays a number."""
+        return math.isfinite(self.total + delta.delta)
+
     def add(self, delta: SumDelta) -> None:
         """Add what a batch brings."""
         self.total += delta.delta
+        if not self.revision:
+            # Nobody has seen the start yet, and batches may come out of order.
+            self.start_time_unix_nano = min(self.start_time_unix_nano, delta.first_unix_nano)
 
     def commit(self, revision: int) -> None:
         """Let readers see what was applied."""
@@ -63,6 +79,7 @@ class HistogramSeries:
     __slots__ = (
         "attributes",
         "committed",
+        "count",
         "counts",
         "max",
         "min",
@@ -75,32 +92,42 @@ class HistogramSeries:
         self.attributes = attributes
         self.start_time_unix_nano = start_time_unix_nano
         self.counts = [0] * buckets
+        self.count = 0
         self.sum = 0.0
         self.min = float("inf")
         self.max = float("-inf")
-        self.committed: tuple[tuple[int, ...], float, float, float] | None = None
+        self.committed: tuple[tuple[int, ...], int, float, float, float] = ((), 0, 0.0, 0.0, 0.0)
         self.revision = 0
+
+    def can_add(self, delta: HistogramDelta) -> bool:
+        """Whether the sum stays a number and the count fits into 64 bits."""
+        in_bounds = self.count + sum(delta.counts) <= _MAX_COUNT
+        return in_bounds and math.isfinite(self.sum + delta.sum)
 
     def add(self, delta: HistogramDelta) -> None:
         """Add what a batch brings; it has as many buckets as this series."""
-        self.counts = [mine + new for mine, new in zip(self.counts, delta.counts, strict=True)]
+        self.counts = list(map(add, self.counts, delta.counts))
+        self.count += sum(delta.counts)
         self.sum += delta.sum
         self.min = min(self.min, delta.min)
         self.max = max(self.max, delta.max)
+        if not self.revision:
+            # Nobody has seen the start yet, and batches may come out of order.
+            self.start_time_unix_nano = min(self.start_time_unix_nano, delta.first_unix_nano)
 
     def commit(self, revision: int) -> None:
         """Let readers see what was applied."""
-        self.committed = (tuple(self.counts), self.sum, self.min, self.max)
+        self.committed = (tuple(self.counts), self.count, self.sum, self.min, self.max)
         self.revision = revision
 
     def point(self, now_unix_nano: int) -> HistogramPoint:
         """Return the committed counts as of now; there must have been a commit."""
-        counts, total, low, high = self.committed or ((), 0.0, 0.0, 0.0)
+        counts, count, total, low, high = self.committed
         return HistogramPoint(
             self.attributes,
             self.start_time_unix_nano,
             now_unix_nano,
-            sum(counts),
+            count,
             total,
             low,
             high,
@@ -108,4 +135,4 @@ class HistogramSeries:
         )
 
 
-Series = GaugeSeries | SumSeries | HistogramSeries
+Series: TypeAlias = GaugeSeries | SumSeries | HistogramSeries

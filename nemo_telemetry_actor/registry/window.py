@@ -2,9 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which batches of a client were applied, whatever order they came in."""
 
+from typing import Final
+
+MOST_ABOVE: Final = 1024
+"""Sequences remembered above a hole; a client holds a dozen batches, so a hole as old as this many
+batches was given up and will not be filled.
+"""
+
 
 class SequenceWindow:
-    """A contiguous watermark and the set of sequences above it.
+    """A contiguous watermark and the set of sequences above it, at most `MOST_ABOVE`.
 
     Ray does not keep the order of one caller's calls to an async actor, so "greater than the last"
     would take a late batch for a duplicate. The set stays small, since a client has few batches in
@@ -22,23 +29,26 @@ class SequenceWindow:
 
     def try_accept(self, sequence: int) -> bool:
         """Return True the first time a sequence is seen, False from then on."""
-        if sequence < self._next or sequence in self._above:
+        if sequence in self:
             return False
         self._above.add(sequence)
-        while self._next in self._above:
-            self._above.remove(self._next)
-            self._next += 1
+        self._close_up()
+        if len(self._above) > MOST_ABOVE:
+            self.forget_below(min(self._above))
         return True
 
     def forget_below(self, first: int) -> None:
-        """Take every sequence below `first` as seen: the client says they were acknowledged."""
+        """Take every sequence below `first` as seen: the client will not send them any more."""
         if first > self._next:
             self._next = first
             self._above = {sequence for sequence in self._above if sequence >= first}
-            while self._next in self._above:
-                self._above.remove(self._next)
-                self._next += 1
+            self._close_up()
 
     def __contains__(self, sequence: int) -> bool:
         """Whether a sequence was accepted."""
         return sequence < self._next or sequence in self._above
+
+    def _close_up(self) -> None:
+        while self._next in self._above:
+            self._above.remove(self._next)
+            self._next += 1
