@@ -42,6 +42,7 @@ class GrpoLoss:
     kl: float
     entropy: float
     clipped_fraction: float
+    largest_ratio: float
     logits_gradient: FloatArray
 
 
@@ -100,5 +101,6 @@ def grpo_loss(
         kl=mean_kl,
         entropy=mean_entropy,
         clipped_fraction=float(is_clipped.mean()),
+        largest_ratio=float(ratio.max()),
         logits_gradient=gradient,
     )

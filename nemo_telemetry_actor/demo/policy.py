@@ -30,7 +30,10 @@ _METRICS = [
         boundaries=(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1),
     ),
     nta.MetricSpec(
-        "clipped", "digits.policy.clipped", unit="1", description="Share of ratios clipped."
+        "largest_ratio",
+        "digits.policy.ratio.max",
+        unit="1",
+        description="Largest importance ratio of a shard: how far its answers are off-policy.",
     ),
     nta.MetricSpec(
         "answers", "digits.policy.answers", "counter", "{answer}", "Answers trained on."
@@ -81,7 +84,7 @@ class PolicyWorker:
             "digits_policy",
             {
                 "gradient_duration": time.perf_counter() - started,
-                "clipped": loss.clipped_fraction,
+                "largest_ratio": loss.largest_ratio,
                 "answers": shard.answers.size,
             },
         )

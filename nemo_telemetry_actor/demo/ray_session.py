@@ -30,18 +30,15 @@ def ray_session(address: str | None) -> Iterator[RaySession]:
     """Be a driver of the cluster at `address`, or of a local one that lives as long as the block.
 
     Args:
-        address: `host:port` of a cluster's head, or `auto`; `RAY_ADDRESS` when left out; a
-            cluster of this machine alone when that is not set either.
+        address: `host:port` of a cluster's head, or `auto`.
 
     Raises:
-        RayUnreachableError: Nothing listens at the address.
+        RayUnreachableError: Nothing listens at the address, or it cannot be joined.
     """
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    joined = address or os.environ.get("RAY_ADDRESS", "")
-    if joined:
-        _check_listening(joined)
-        ray.init(address=joined, log_to_driver=False, logging_level=logging.ERROR)
+    if address:
+        _join(address)
     else:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         ray.init(
             address="local",
             num_cpus=max(_LEAST_CPUS, os.cpu_count() or _LEAST_CPUS),
@@ -50,9 +47,20 @@ def ray_session(address: str | None) -> Iterator[RaySession]:
             logging_level=logging.ERROR,
         )
     try:
-        yield RaySession(ray.get_runtime_context().gcs_address, is_own=not joined)
+        yield RaySession(ray.get_runtime_context().gcs_address, is_own=not address)
     finally:
         ray.shutdown()
+
+
+def _join(address: str) -> None:
+    _check_listening(address)
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+    except (ConnectionError, RuntimeError, ray.exceptions.AuthenticationError) as error:
+        raise RayUnreachableError(
+            f"the Ray at {address} cannot be joined: {error} (a cluster with token authentication "
+            "wants RAY_AUTH_MODE=token in the environment)"
+        ) from error
 
 
 def _check_listening(address: str) -> None:

@@ -115,6 +115,7 @@ def print_places(console: Console, result: DemoResult, *, is_running: bool) -> N
         if result.metrics_url is not None:
             console.print(f"for Prometheus              {result.metrics_url}", soft_wrap=True)
         console.print("what the actor knows        nemo-telemetry status", soft_wrap=True)
+        console.print(f"the Ray it runs on          {result.ray_address}", soft_wrap=True)
     elif result.is_own_ray:
         console.print(
             "The actor ended with the demo's own Ray. `nemo-telemetry demo --hold` keeps both up "

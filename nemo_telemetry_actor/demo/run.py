@@ -3,6 +3,7 @@
 """The demo from start to end: Ray, the actor, the job, the report."""
 
 import contextlib
+import os
 import threading
 import time
 from contextlib import ExitStack
@@ -35,8 +36,9 @@ def run_demo(options: DemoOptions, *, console: Console) -> DemoResult:
     """
     started = time.perf_counter()
     with ExitStack() as stack:
-        console.print("Starting a local Ray, or joining the one at RAY_ADDRESS …")
-        session = stack.enter_context(ray_session(options.address))
+        address = options.address or os.environ.get("RAY_ADDRESS")
+        console.print(f"Joining the Ray at {address} …" if address else "Starting a local Ray …")
+        session = stack.enter_context(ray_session(address))
         if session.is_own or options.stop:
             stack.callback(stop_actor, timeout_s=_STOP_TIMEOUT_S)
         telemetry = nta.start(options.config, algorithm="grpo", model="digits-mlp")

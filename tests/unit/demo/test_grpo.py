@@ -102,6 +102,7 @@ def test_an_answer_that_moved_past_the_clip_in_its_favour_pulls_no_more() -> Non
     loss = grpo_loss(now, now, batch, GrpoOptions(0.2, kl_coefficient=0.0, entropy_coefficient=0.0))
 
     assert loss.clipped_fraction == 1.0
+    assert loss.largest_ratio == pytest.approx(1.6)
     assert loss.loss == pytest.approx(-1.2)
     np.testing.assert_allclose(loss.logits_gradient, 0.0, atol=1e-12)
 

@@ -96,10 +96,10 @@ def test_what_did_not_arrive_is_said() -> None:
 
 
 @pytest.mark.parametrize("is_own_ray", [True, False])
-def test_while_the_actor_runs_all_three_places_are_named(is_own_ray: bool) -> None:
+def test_while_the_actor_runs_all_places_are_named(is_own_ray: bool) -> None:
     text = printed(is_own_ray=is_own_ray, is_running=True)
 
-    for place in ("/somewhere/metrics.jsonl", "http://127.0.0.1:9464/metrics", "status"):
+    for place in ("/somewhere/metrics.jsonl", "http://127.0.0.1:9464/metrics", "status", ":6379"):
         assert place in text
 
 
