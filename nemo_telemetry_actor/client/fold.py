@@ -31,8 +31,8 @@ class Fold:
     """Aggregates measurements until they are taken as batches. Not safe for several threads.
 
     Counters and histograms fold without loss. Gauge values are kept with their times up to
-    `capacity`; beyond it every second one of each series goes, the newest stays, and what went is
-    counted as `buffer_full`.
+    `capacity`, or three a series where that is more; beyond it every second one of each series
+    goes, the newest stays, and what went is counted as `buffer_full`.
 
     Args:
         own: The client's own metrics (`SELF_GROUP`).
@@ -195,16 +195,18 @@ class Fold:
             )
 
     def _thin(self) -> None:
-        dropped = sum(
-            cell.thin()
+        gauges = [
+            cell
             for cells in self._cells.values()
             for cell in cells.values()
             if isinstance(cell, GaugeCell)
-        )
+        ]
+        dropped = sum(cell.thin() for cell in gauges)
         self._gauge_values -= dropped
         # Each series keeps its newest value, so many series may hold more than the capacity; then
-        # thinning waits until as much has come again, or every value would cost a pass over all.
-        self._thin_above = max(self._capacity, 2 * self._gauge_values)
+        # thinning waits until one a series has come again, or every value would cost a pass over
+        # all. Not until as many have come as are left: halves are rounded up, so that would grow.
+        self._thin_above = max(self._capacity, self._gauge_values + len(gauges))
         if dropped:
             self._guard.drop("buffer_full", dropped)
 

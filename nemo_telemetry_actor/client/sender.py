@@ -238,6 +238,7 @@ class Sender:
         self._interval_s = welcome.flush_interval_s
         self._observe_interval_s = welcome.observe_interval_s
         self._lease_s = welcome.lease_s
+        self._last_sent_s = now_s  # a hello renews the lease as a batch does
         self._next_drain_s = now_s
         with self._changed:
             # Whoever asked for another hello meanwhile waits for the answer to that one.

@@ -34,4 +34,4 @@ def join() -> Iterator[Join]:
 
     yield make
     for telemetry in made:
-        telemetry.shutdown(timeout_s=0.2)
+        telemetry.shutdown(timeout_s=0.05)
