@@ -63,6 +63,7 @@ class Telemetry:
         self._groups = GroupRegistry(Scope(version=__version__))
         self._vocabulary = vocabulary or default_vocabulary()
         self._rules: TeeRules | None = None
+        self._tee_is_off = False
         self._shut = False
         self._begin(transport)
         self._sender.ensure_running()
@@ -158,6 +159,8 @@ class Telemetry:
             prefix: The logger prefix: `train`, an empty string and `timing/setup` hold series,
                 any other holds none.
         """
+        if self._tee_is_off:
+            return
         try:
             time_unix_nano = time.time_ns()
             rules = self._rules or self._register_rules()
@@ -355,7 +358,12 @@ class Telemetry:
 
     def _register_rules(self) -> TeeRules:
         if GROUP_NAME not in self._groups.groups:
-            self._groups.register(GROUP_NAME, group_specs(self._vocabulary), allow_override=True)
+            try:
+                specs = group_specs(self._vocabulary)
+                self._groups.register(GROUP_NAME, specs, allow_override=True)
+            except ValueError:
+                self._tee_is_off = True  # what the catalogue collides with does not go away
+                raise
             self._vocabulary.freeze()
         self._rules = TeeRules(self._vocabulary)
         return self._rules

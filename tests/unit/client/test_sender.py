@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from nemo_telemetry_actor.actor.core import TelemetryCore
-from nemo_telemetry_actor.client import outbox
+from nemo_telemetry_actor.client import fold, outbox
 from nemo_telemetry_actor.client.telemetry import Telemetry
 from nemo_telemetry_actor.client.transport import OnDone
 from nemo_telemetry_actor.config.fields import ClientConfig, LimitsConfig, TelemetryConfig
@@ -238,10 +238,11 @@ def test_shutdown_says_how_much_was_lost(
 def test_answers_may_come_in_any_order(core: TelemetryCore, way: InProcess, join: Join) -> None:
     telemetry = ready(join(way))
     way.fates.extend([Fate.HOLD] * 3)
-    for held in range(1, 4):
-        count(telemetry, float(held))
+    for amount in (1.0, 2.0, 3.0):
+        count(telemetry, amount)
+        before = way.held
         assert not telemetry.flush(0.0)
-        assert way.wait_until(lambda held=held: way.held == held)
+        assert way.wait_until(lambda before=before: way.held > before)  # type: ignore[misc]  # bound now
 
     way.release(newest_first=True)
 
@@ -478,8 +479,9 @@ def test_a_goodbye_is_sent_again_when_its_answer_is_lost(
 
 
 def test_what_is_dropped_after_shutdown_was_called_rides_with_the_goodbye(
-    core: TelemetryCore, way: InProcess, join: Join
+    core: TelemetryCore, way: InProcess, join: Join, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(fold, "MAX_BATCH_POINTS", 1)
     telemetry = ready(join(way))
     way.fates.append(Fate.HOLD)
     count(telemetry, 1.0)
@@ -488,12 +490,14 @@ def test_what_is_dropped_after_shutdown_was_called_rides_with_the_goodbye(
     assert way.wait_until(lambda: way.held == 1)
 
     count(telemetry, 5.0)
+    telemetry.record("nope", a=1.0)
     way.release()
     closing.join(5.0)
 
     assert not closing.is_alive()
     assert values(core, "rl.env.tokens") == [1.0]
-    assert values(core, "nemo_telemetry.client.dropped") == [1.0]
+    assert values(core, "nemo_telemetry.client.dropped") == [1.0, 1.0]
+    assert [batch.closing for batch in way.batches] == ["", "", "client"]
 
 
 def test_nothing_is_sent_after_the_goodbye(way: InProcess, join: Join) -> None:
