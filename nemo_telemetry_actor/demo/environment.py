@@ -78,7 +78,7 @@ class RewardModelWorker:
 
     def close(self) -> None:
         """Send what is recorded, and report no more."""
-        self._telemetry.shutdown(timeout_s=5.0)
+        self._telemetry.shutdown(timeout_s=2.0)
 
 
 class DigitsEnvironment:
@@ -109,7 +109,7 @@ class DigitsEnvironment:
     def close(self) -> None:
         """End the reward model, send what is recorded, and report no more."""
         self._reward_model.end()
-        self._telemetry.shutdown(timeout_s=5.0)
+        self._telemetry.shutdown(timeout_s=2.0)
 
     def _record(self, rewards: FloatArray, answers: IntArray) -> None:
         graded = np.bincount(answers.ravel(), minlength=CLASSES)

@@ -5,7 +5,6 @@
 ::
 
     DemoError
-    ├── RayUnreachableError    no cluster answers at the address
     ├── PlacementError         the cluster has no room for a worker group
     └── CollectorBrokenError   rollouts keep failing; the cause is the last failure
 """
@@ -13,10 +12,6 @@
 
 class DemoError(Exception):
     """Root of the demo's own errors; the message says what to do."""
-
-
-class RayUnreachableError(DemoError):
-    """No Ray cluster answers at the address."""
 
 
 class PlacementError(DemoError):

@@ -95,7 +95,7 @@ class GenerationWorker:
 
     def close(self) -> None:
         """Send what is recorded, and report no more."""
-        self._telemetry.shutdown(timeout_s=5.0)
+        self._telemetry.shutdown(timeout_s=2.0)
 
 
 class GenerationGroup:

@@ -18,7 +18,6 @@ class DemoOptions:
         steps: Optimizer steps, at least 1.
         seed: Of the data's order, the weights and the sampling; at least 0.
         config: Configuration file of the telemetry actor; the embedded default when None.
-        address: Ray cluster to join; `RAY_ADDRESS`, or else a local one of its own when None.
         hold: Whether everything stays up at the end until Ctrl-C.
         stop: Whether the actor is stopped at the end on a cluster that was joined.
     """
@@ -26,6 +25,5 @@ class DemoOptions:
     steps: int = DEFAULT_STEPS
     seed: int = 0
     config: Path | None = None
-    address: str | None = None
     hold: bool = False
     stop: bool = False

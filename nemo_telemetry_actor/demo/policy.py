@@ -102,7 +102,7 @@ class PolicyWorker:
 
     def close(self) -> None:
         """Send what is recorded, and report no more."""
-        self._telemetry.shutdown(timeout_s=5.0)
+        self._telemetry.shutdown(timeout_s=2.0)
 
 
 class PolicyGroup:

@@ -32,7 +32,7 @@ class DemoResult(msgspec.Struct, frozen=True):
 
     Args:
         run_id: The telemetry run.
-        seconds: All of it, from before Ray started until the values were read back.
+        seconds: From bringing the actor up until the values were read back.
         training_seconds: The training loop alone.
         reward: Step and mean reward as logged, one an optimizer step.
         accuracy: Step and held-out accuracy as logged, one a validation.
@@ -118,6 +118,6 @@ def print_places(console: Console, result: DemoResult, *, is_running: bool) -> N
         console.print(f"the Ray it runs on          {result.ray_address}", soft_wrap=True)
     elif result.is_own_ray:
         console.print(
-            "The actor ended with the demo's own Ray. `nemo-telemetry demo --hold` keeps both up "
+            "The actor ends with the demo's own Ray. `nemo-telemetry demo --hold` keeps both up "
             "for `nemo-telemetry status`, /metrics and your Prometheus."
         )

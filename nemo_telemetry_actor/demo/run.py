@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
 # SPDX-License-Identifier: Apache-2.0
-"""The demo from start to end: Ray, the actor, the job, the report."""
+"""The demo from start to end on a Ray that is there: the actor, the job, the report."""
 
 import contextlib
-import os
 import threading
 import time
 from contextlib import ExitStack
@@ -18,7 +17,7 @@ from nemo_telemetry_actor.demo.driver import Driver, TrainingOptions
 from nemo_telemetry_actor.demo.logger import History, Logger, ValidationBackend
 from nemo_telemetry_actor.demo.options import DemoOptions
 from nemo_telemetry_actor.demo.progress import TrainingProgress
-from nemo_telemetry_actor.demo.ray_session import ray_session
+from nemo_telemetry_actor.demo.ray_session import RaySession
 from nemo_telemetry_actor.demo.report import DemoResult, print_places, print_result, series_row
 from nemo_telemetry_actor.demo.setup import Job, set_up
 
@@ -27,21 +26,25 @@ _STOP_TIMEOUT_S = 15.0
 _READ_TIMEOUT_S = 10.0
 
 
-def run_demo(options: DemoOptions, *, console: Console) -> DemoResult:
+def run_demo(options: DemoOptions, session: RaySession, *, console: Console) -> DemoResult:
     """Train the policy, and report every number through the telemetry actor.
 
+    Args:
+        options: How it runs.
+        session: The Ray that this process is a driver of.
+        console: Where people read along.
+
     Raises:
-        DemoError: No cluster answers at the address, it has no room, or rollouts keep failing.
+        DemoError: The cluster has no room, or rollouts keep failing.
         ConfigError: The configuration file is wrong.
+        ActorUnavailableError: The telemetry actor does not come up.
     """
     started = time.perf_counter()
+    ends_actor = session.is_own or options.stop
     with ExitStack() as stack:
-        address = options.address or os.environ.get("RAY_ADDRESS")
-        console.print(f"Joining the Ray at {address} …" if address else "Starting a local Ray …")
-        session = stack.enter_context(ray_session(address))
-        if session.is_own or options.stop:
-            stack.callback(stop_actor, timeout_s=_STOP_TIMEOUT_S)
         telemetry = nta.start(options.config, algorithm="grpo", model="digits-mlp")
+        if ends_actor:
+            stack.callback(_stop_actor, console)
         stack.callback(telemetry.shutdown, timeout_s=_FLUSH_TIMEOUT_S)
         stack.callback(nta.install_logger_tee(Logger))
 
@@ -73,7 +76,7 @@ def run_demo(options: DemoOptions, *, console: Console) -> DemoResult:
         print_result(console, result)
         if options.hold:
             _hold(console, result)
-    print_places(console, result, is_running=not (session.is_own or options.stop))
+    print_places(console, result, is_running=not ends_actor)
     return result
 
 
@@ -81,6 +84,19 @@ def _train(job: Job, options: DemoOptions, logger: Logger, console: Console) -> 
     with TrainingProgress(console, options.steps) as progress:
         training = TrainingOptions(steps=options.steps, seed=options.seed)
         Driver(job, training, logger, progress.update).train()
+
+
+def _stop_actor(console: Console) -> None:
+    """End the actor once every exporter, the file among them, has what was recorded."""
+    try:
+        is_delivered = stop_actor(_STOP_TIMEOUT_S).delivered
+    except nta.ActorUnavailableError:
+        console.print("[yellow]The telemetry actor was stopped meanwhile, by someone else.")
+        return
+    if not is_delivered:
+        console.print(
+            f"[yellow]Not everything reached every exporter within {_STOP_TIMEOUT_S:.0f} s."
+        )
 
 
 def _read_back(run_id: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
