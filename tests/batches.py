@@ -51,9 +51,7 @@ def gauge_points(
     return GaugePoints(encode_attributes(attributes or {}), times, list(values))
 
 
-def sum_delta(
-    delta: float, attributes: Mapping[str, Any] | None = None, at_s: int = 0
-) -> SumDelta:
+def sum_delta(delta: float, attributes: Mapping[str, Any] | None = None, at_s: int = 0) -> SumDelta:
     """What was added in one second."""
     time = T0 + at_s * 10**9
     return SumDelta(encode_attributes(attributes or {}), delta, time, time + 10**9)
@@ -64,9 +62,7 @@ def histogram_delta(
 ) -> HistogramDelta:
     """What was recorded in one second, without attributes."""
     time = T0 + at_s * 10**9
-    return HistogramDelta(
-        encode_attributes({}), list(counts), total, low, high, time, time + 10**9
-    )
+    return HistogramDelta(encode_attributes({}), list(counts), total, low, high, time, time + 10**9)
 
 
 def observed(

@@ -48,7 +48,10 @@ def _brief(snapshot: Snapshot) -> dict[str, list[tuple[str, list[float]]]]:
         str(resource.attributes["service.instance.id"])[-1]: [
             (
                 metric.declaration.name,
-                [each.value if isinstance(each, NumberPoint) else each.sum for each in metric.points],
+                [
+                    each.value if isinstance(each, NumberPoint) else each.sum
+                    for each in metric.points
+                ],
             )
             for metric in resource.metrics
         ]

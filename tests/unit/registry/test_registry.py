@@ -14,9 +14,9 @@ from nemo_telemetry_actor.registry.registry import (
     LOST_CLIENT_KEPT_S,
     Registry,
 )
+from nemo_telemetry_actor.testing import FakeClock
 from nemo_telemetry_actor.wire.messages import MetricBlock, ObservedSet
 from tests.batches import batch, declared, gauge_points, hello, observed, sum_delta
-from tests.clocks import HandClock
 
 LEASE_S = 30.0
 DRIVER, WORKER, OTHER = "d" * 32, "a" * 32, "b" * 32
@@ -26,7 +26,7 @@ class World:
     """A registry, its admission and a clock."""
 
     def __init__(self) -> None:
-        self.clock = HandClock()
+        self.clock = FakeClock()
         self.fresh = 0
         self.registry = Registry(lease_s=LEASE_S, fresh_run_id=self._fresh_run_id)
         self.admission = Admission(
@@ -71,6 +71,19 @@ def _gauge(name: str = "rl.reward") -> MetricBlock:
 
 def _counter(name: str = "rl.steps") -> MetricBlock:
     return MetricBlock(declared(name, "counter"), [sum_delta(1.0)])
+
+
+def _open_runs(world: World) -> set[str]:
+    return {run.run_id for run in world.registry.runs.values() if run.is_open}
+
+
+def _short_life(world: World, client_id: str) -> Producer:
+    producer = world.join(client_id, run_id="r")
+    seen = observed(declared("rl.seen", "observable_gauge"), 1, {"a": 1.0, "b": 2.0})
+    world.send(producer, 0, _gauge(), seen)
+    world.registry.commit()
+    producer.is_closed = True
+    return producer
 
 
 # ---- which run
@@ -152,7 +165,7 @@ def test_a_stalled_client_comes_back_as_itself(world: World) -> None:
     again = world.join(run_id="fresh-1", process_attributes={"host.name": "h"}, first_sequence=1)
 
     assert again is producer
-    assert again.run.is_open
+    assert _open_runs(world) == {"fresh-1"}
     assert again.resource()["host.name"] == "h"
     world.send(again, 0, _counter())
     assert world.admission.duplicates == 1
@@ -164,10 +177,10 @@ def test_a_run_ends_with_its_driver_although_workers_live(world: World) -> None:
 
     assert world.pass_time(LEASE_S + 1, worker) == ["r"]
 
-    assert not driver.run.is_open
-    assert world.join(OTHER, run_id="r").run.is_open is False
-    world.drive("r", first_sequence=0)
-    assert driver.run.is_open
+    world.join(OTHER, run_id="r")
+    assert _open_runs(world) == set()
+    assert world.drive("r", first_sequence=0) is driver
+    assert _open_runs(world) == {"r"}
     assert worker.has_lease
 
 
@@ -310,22 +323,12 @@ def test_a_thousand_short_lived_clients_leave_nothing(world: World) -> None:
     driver = world.drive("r")
     kept: list[weakref.ref[Producer]] = []
     counts = set()
-    for i in range(1000):
-        producer = world.join(f"{i:032x}", run_id="r")
-        world.send(
-            producer,
-            0,
-            _gauge(),
-            observed(declared("rl.seen", "observable_gauge"), 1, {"a": 1.0, "b": 2.0}),
-        )
-        world.registry.commit()
-        producer.is_closed = True
-        kept.append(weakref.ref(producer))
-        counts.add(world.registry.series_count)
-        if i % 10 == 9:
-            world.pass_time(LEASE_S + 1, driver)
+    for i in range(100):
+        for j in range(10):
+            kept.append(weakref.ref(_short_life(world, f"{i:016x}{j:016x}")))
+            counts.add(world.registry.series_count)
+        world.pass_time(LEASE_S + 1, driver)
 
-    del producer
     gc.collect()
     assert max(counts) == 30
     assert world.registry.series_count == 0
@@ -368,9 +371,11 @@ def test_a_resource_attribute_that_cannot_travel_is_left_out(
 def test_nothing_new_is_no_reason_to_commit(world: World) -> None:
     producer = world.join()
 
-    assert not world.registry.has_uncommitted
+    seen = [world.registry.has_uncommitted]
     world.send(producer, 0, _gauge())
-    assert world.registry.has_uncommitted
+    seen.append(world.registry.has_uncommitted)
     assert len(world.registry.commit()) == 1
-    assert not world.registry.has_uncommitted
+    seen.append(world.registry.has_uncommitted)
+
+    assert seen == [False, True, False]
     assert world.registry.commit() == []

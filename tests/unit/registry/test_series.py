@@ -75,9 +75,7 @@ def test_a_histogram_keeps_exact_counts_sum_and_extremes() -> None:
 
     series.commit(1)
 
-    assert series.point(T0 + 1) == HistogramPoint(
-        {}, T0, T0 + 1, 24, 55.5, 0.5, 20.0, (21, 1, 2)
-    )
+    assert series.point(T0 + 1) == HistogramPoint({}, T0, T0 + 1, 24, 55.5, 0.5, 20.0, (21, 1, 2))
 
 
 def test_what_would_leave_the_range_of_a_number_is_not_added() -> None:
