@@ -182,6 +182,45 @@ class HttpConfig(_Block, frozen=True):
     ] = False
 
 
+class HostsConfig(_Block, frozen=True):
+    """Memory of every host of the cluster, read from its raylets."""
+
+    interval_s: Annotated[
+        Seconds, Meta(description="Time between two sweeps over all hosts; the first is at once.")
+    ] = 10.0
+    timeout_s: Annotated[
+        float,
+        Meta(
+            ge=0.1,
+            le=300,
+            extra={"unit": "seconds"},
+            description="What one node may take to answer; a node that takes longer is a gap.",
+        ),
+    ] = 5.0
+    source: Annotated[
+        Literal["node", "host"],
+        Meta(
+            description="Whose memory: `node` is the container's where Ray runs in one, `host` "
+            "prefers the whole machine's (Ray 2.57 and newer) and falls back to `node`.",
+        ),
+    ] = "node"
+    via: Annotated[
+        Literal["auto", "raylet", "dashboard"],
+        Meta(
+            description="Where it is read: each raylet's metrics page, or the dashboard's node "
+            "summary. `auto` takes the dashboard on Ray 2.52 to 2.56, where reading a page "
+            "empties it for your own Prometheus, and the pages elsewhere.",
+        ),
+    ] = "auto"
+    components: Annotated[
+        bool,
+        Meta(
+            description="Also report memory by Ray component, `rl.host.memory.component`; only "
+            "from raylet pages.",
+        ),
+    ] = False
+
+
 class ClientConfig(_Block, frozen=True):
     """What every reporting process does."""
 
@@ -248,6 +287,10 @@ class TelemetryConfig(_Block, frozen=True):
     ] = "nemo-rl"
     export: Annotated[ExportConfig, Meta(description="Where values go.")] = ExportConfig()
     http: Annotated[HttpConfig, Meta(description="The actor's HTTP server.")] = HttpConfig()
+    hosts: Annotated[
+        HostsConfig | None,
+        Meta(description="Host memory. `null` or `false` is off, `true` or `{}` the defaults."),
+    ] = HostsConfig()
     client: Annotated[ClientConfig, Meta(description="What every reporting process does.")] = (
         ClientConfig()
     )

@@ -13,7 +13,7 @@ from nemo_telemetry_actor.errors import ConfigError
 _MAX_VALUES = 20_000
 _MAX_DEPTH = 20
 _BLOCKS = ("export", "http", "client", "limits")
-SWITCHED: Final = ("export.prometheus", "export.file", "export.console")
+SWITCHED: Final = ("export.prometheus", "export.file", "export.console", "hosts")
 _PATHS = ("certificate", "client_certificate", "client_key")
 
 
@@ -91,7 +91,7 @@ def _is_unicode(text: str) -> bool:
 def normalised(data: dict[str, object], label: str) -> dict[str, object]:
     """Write the short forms of a configuration out; anything malformed passes through as it is.
 
-    An empty block means its defaults, `true` and `false` switch an exporter, one OTLP receiver
+    An empty block means its defaults, `true` and `false` switch what can be off, one OTLP receiver
     may stand without a list, header names become lower-case and paths absolute.
 
     Raises:
@@ -103,11 +103,13 @@ def normalised(data: dict[str, object], label: str) -> dict[str, object]:
         data["http"] = _with_absolute(http, ("token_file",))
     if isinstance(export, dict):
         data["export"] = {key: _exporter(key, value, label) for key, value in export.items()}
+    if "hosts" in data:
+        data["hosts"] = _switched("hosts", data["hosts"])
     return data
 
 
 def _exporter(key: str, value: object, label: str) -> object:
-    value = _switched(key, value)
+    value = _receivers(value) if key == "otlp" else _switched(f"export.{key}", value)
     if key == "file" and isinstance(value, dict):
         return _with_absolute(value, ("path",))
     if key == "otlp" and isinstance(value, list):
@@ -118,12 +120,14 @@ def _exporter(key: str, value: object, label: str) -> object:
     return value
 
 
-def _switched(key: str, value: object) -> object:
-    if key == "otlp":
-        if isinstance(value, dict):
-            return [value]
-        return [] if value is None or value is False else value
-    if f"export.{key}" in SWITCHED and isinstance(value, bool):
+def _receivers(value: object) -> object:
+    if isinstance(value, dict):
+        return [value]
+    return [] if value is None or value is False else value
+
+
+def _switched(path: str, value: object) -> object:
+    if path in SWITCHED and isinstance(value, bool):
         return {} if value else None
     return value
 
