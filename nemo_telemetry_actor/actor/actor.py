@@ -83,16 +83,22 @@ class TelemetryActor:
         """Return runs, clients, exporters, drops and problems, in builtins, without secrets."""
         return self._core.state()
 
-    async def series(self, *, run_id: str | None = None) -> list[dict[str, Any]]:
-        """Return the newest value of every series, of one run or of all."""
-        return self._core.series(run_id)
+    async def series(
+        self, *, run_id: str | None = None, names: list[str] | None = None
+    ) -> list[dict[str, Any]]:
+        """Return the newest value of every series: of one run or all, and of named metrics."""
+        return self._core.series(run_id, names)
 
     async def config_differences(self, *, config: bytes) -> list[str]:
         """Return how the configuration in force differs from another, without secrets."""
         return list(differences(self._core.config, decode_config(config)))
 
-    async def drain(self, *, timeout_s: float) -> bool:
-        """Deliver everything and release the exporters, before the actor is ended."""
+    async def drain(self, *, timeout_s: float) -> dict[str, Any]:
+        """Deliver everything and release the exporters, before the actor is ended.
+
+        Returns:
+            `delivered`, `exporters` with the last state of each, and how many `clients` are left.
+        """
         await self._starting
         await self._loops.stop()
         delivered = await self._core.drain(timeout_s)

@@ -10,7 +10,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -34,6 +34,8 @@ from nemo_telemetry_actor.wire.messages import (
     decode,
     encode,
 )
+
+_SHUTDOWN_S: Final = 1.0  # releasing sockets and files takes no time, or it never ends
 
 
 class TelemetryCore:
@@ -127,7 +129,8 @@ class TelemetryCore:
         self._admission.apply(producer, batch, now_unix_nano)
         if batch.closing:
             producer.is_closed = True
-        if batch.closing == "run":
+        # Another driver may have taken the run over meanwhile; it goes on with that one.
+        if batch.closing == "run" and producer.run.driver_id == producer.client_id:
             producer.run.end(now_unix_nano, now_s)
             self.run_ended.set()
         return encode(Ack("ok", interval_s))
@@ -149,25 +152,49 @@ class TelemetryCore:
         self._registry.forget_finished(now_s, exported)
         self._log.forget_below(min((each.position for each in self.deliveries), default=0))
 
-    async def drain(self, timeout_s: float) -> bool:
+    async def drain(self, timeout_s: float) -> dict[str, Any]:
         """Bring the last values to every exporter and release them; all within the time.
 
         In this order: commit, deliver (all exporters at once), shut the exporters down. What is
-        ingested later is not exported.
+        ingested later is not exported. An exporter that cannot be tried again within the time is
+        given up at once.
 
         Returns:
-            Whether everything was delivered.
+            In builtins: `delivered`, whether everything was; `exporters`, the state of each with
+            a `delivered` of its own; `clients`, how many still reported.
         """
         self.commit()
-        deliveries = [each.run_once() for each in self.deliveries]
-        delivered = False
-        try:
-            async with asyncio.timeout(timeout_s):
-                delivered = all(await asyncio.gather(*deliveries))
-        except TimeoutError:
-            pass  # the answer says so
-        await asyncio.gather(*(each.exporter.shutdown() for each in self.deliveries))
-        return delivered
+        until_s = self._monotonic() + timeout_s
+        tasks = [asyncio.create_task(self._finish(each, until_s)) for each in self.deliveries]
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=timeout_s)
+            for task in late:
+                task.cancel()
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+        shutdowns = [asyncio.create_task(each.exporter.shutdown()) for each in self.deliveries]
+        if shutdowns:
+            _, late_shutdowns = await asyncio.wait(shutdowns, timeout=_SHUTDOWN_S)
+            for shutdown in late_shutdowns:
+                shutdown.cancel()
+            await asyncio.gather(*shutdowns, return_exceptions=True)
+        exporters = [
+            {**msgspec.to_builtins(each.state()), "delivered": result is True}
+            for each, result in zip(self.deliveries, results, strict=True)
+        ]
+        return {
+            "delivered": all(each["delivered"] for each in exporters),
+            "exporters": exporters,
+            "clients": sum(
+                each.has_lease and not each.is_closed for each in self._registry.producers.values()
+            ),
+        }
+
+    async def _finish(self, delivery: Delivery, until_s: float) -> bool:
+        is_delivered = await delivery.run_once(hurry=True)
+        while not is_delivered and self._monotonic() + delivery.retry_in_s < until_s:
+            await asyncio.sleep(delivery.retry_in_s)
+            is_delivered = await delivery.run_once()
+        return is_delivered
 
     # ---- what pages and commands read
 
@@ -230,13 +257,17 @@ class TelemetryCore:
             "exporters": [msgspec.to_builtins(each.state()) for each in self.deliveries],
         }
 
-    def series(self, run_id: str | None = None) -> list[dict[str, Any]]:
-        """Return the newest committed value of every series, of one run or of all."""
+    def series(
+        self, run_id: str | None = None, names: Sequence[str] | None = None
+    ) -> list[dict[str, Any]]:
+        """Return the newest committed value of every series: of one run or all, and by name."""
         rows: list[dict[str, Any]] = []
         for resource in self.pull_snapshot().resources:
             if run_id is not None and resource.attributes.get("nemo.run.id") != run_id:
                 continue
             for metric in resource.metrics:
+                if names is not None and metric.declaration.name not in names:
+                    continue
                 rows.extend(
                     {
                         "name": metric.declaration.name,

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
+import msgspec
 import ray
 
 from nemo_telemetry_actor.actor.actor import TelemetryActor
@@ -78,22 +79,37 @@ def ensure_actor(config: TelemetryConfig, timeout_s: float = 60.0) -> tuple[Any,
         time.sleep(min(_RETRY_S, max(0.0, deadline_s - time.monotonic())))
 
 
-def stop_actor(timeout_s: float = 30.0) -> bool:
-    """Deliver what the actor holds, within the time, and end it.
+class StopReport(msgspec.Struct, frozen=True):
+    """How an actor ended.
 
-    Returns:
-        Whether everything was delivered.
+    Args:
+        answered: Whether it answered; if not, what it had not delivered is lost.
+        delivered: Whether everything was delivered.
+        exporters: The last state of each push exporter, with a `delivered` of its own.
+        clients: Processes that still reported; they buffer until there is an actor again.
+    """
+
+    answered: bool
+    delivered: bool
+    exporters: list[dict[str, Any]] = []
+    clients: int = 0
+
+
+def stop_actor(timeout_s: float = 30.0) -> StopReport:
+    """Deliver what the actor holds, within the time, and end it.
 
     Raises:
         ActorUnavailableError: There is none.
     """
     handle = find_actor()
+    report = StopReport(answered=False, delivered=False)
     try:
-        delivered: bool = ray.get(handle.drain.remote(timeout_s=timeout_s), timeout=timeout_s + 5.0)
-    except (ray.exceptions.RayActorError, ray.exceptions.GetTimeoutError):
-        delivered = False
+        last_words = ray.get(handle.drain.remote(timeout_s=timeout_s), timeout=timeout_s + 5.0)
+        report = StopReport(answered=True, **last_words)
+    except ray.exceptions.RayError as error:
+        _log.warning("the telemetry actor is ended although it could not finish: %s", error)
     ray.kill(handle)
-    return delivered
+    return report
 
 
 def start(  # noqa: PLR0913 — one keyword for each thing that people say of a run

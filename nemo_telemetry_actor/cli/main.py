@@ -25,6 +25,9 @@ PROGRAM: Final = "nemo-telemetry"
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     # name: (module, the line in --help; the command's own short help must be the same)
     "demo": ("demo", "Train a small policy on Ray and watch its metrics arrive."),
+    "start": ("start", "Bring the telemetry actor up in a Ray cluster."),
+    "status": ("status", "Show runs, clients, exporters and losses."),
+    "stop": ("stop", "Deliver what the telemetry actor holds, and end it."),
     "check-config": ("check_config", "Check a configuration and show what is in effect."),
 }
 

@@ -114,6 +114,7 @@ class Delivery:
         self._time_ns = time_ns
         self._monotonic = monotonic
         self._not_before_s = 0.0
+        self._asked_until_s = 0.0
         self._wait_s = _FIRST_WAIT_S
         self._totals_sent_s = monotonic()
         self._state: Literal["idle", "up", "down"] = "idle"
@@ -123,6 +124,11 @@ class Delivery:
         self._dropped: Counter[DropReason] = Counter()
         self._last_success_unix_nano = 0
         self._last_error = ""
+
+    @property
+    def retry_in_s(self) -> float:
+        """Seconds for which the backend is still left alone."""
+        return max(0.0, self._not_before_s - self._monotonic())
 
     @property
     def not_before_s(self) -> float:
@@ -143,9 +149,14 @@ class Delivery:
             self._last_error,
         )
 
-    async def run_once(self) -> bool:
-        """Send everything that waits; return whether all of it went. Does not raise."""
-        if self._monotonic() < self._not_before_s:
+    async def run_once(self, *, hurry: bool = False) -> bool:
+        """Send everything that waits; return whether all of it went. Does not raise.
+
+        Args:
+            hurry: Whether to cut short a wait that we chose ourselves; one that the backend asked
+                for is kept.
+        """
+        if self._monotonic() < (self._asked_until_s if hurry else self._not_before_s):
             return False
         try:
             await self._send_points()
@@ -241,5 +252,7 @@ class Delivery:
             )
         self._state = "down"
         self._last_error = why
-        self._not_before_s = self._monotonic() + max(self._wait_s, retry_after_s or 0.0)
+        now_s = self._monotonic()
+        self._asked_until_s = now_s + (retry_after_s or 0.0)
+        self._not_before_s = max(now_s + self._wait_s, self._asked_until_s)
         self._wait_s = min(2 * self._wait_s, _LONGEST_WAIT_S)
