@@ -3,6 +3,7 @@
 """The actor's timers: commits on demand, a tick, and one task a push exporter."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable
 from typing import Final
@@ -16,6 +17,8 @@ COMMIT_DELAY_S: Final = 0.05
 """How long the first batch waits for company: one commit serves all that came meanwhile."""
 
 TICK_S: Final = 1.0
+
+_TIMER_STEP_S: Final = 0.001  # a timer may fire a step of the clock early
 
 
 class Commits:
@@ -57,6 +60,7 @@ class Loops:
         self._core = core
         self._tasks: list[asyncio.Task[None]] = []
         self._wakes: list[asyncio.Event] = []
+        self._rounds: set[asyncio.Task[bool]] = set()
 
     def start(self) -> None:
         """Start ticking and delivering."""
@@ -71,12 +75,22 @@ class Loops:
                 )
             )
 
-    async def stop(self) -> None:
-        """End every task; a delivery in the middle of a message is cut off."""
+    async def stop(self, grace_s: float = 1.0) -> None:
+        """End every task; what is being delivered may take this long to finish.
+
+        Of a message that is cut off nobody knows whether the backend took it, so that it is sent
+        twice.
+        """
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        rounds = list(self._rounds)
+        if rounds:
+            _, late = await asyncio.wait(rounds, timeout=grace_s)
+            for a_round in late:
+                a_round.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
 
     async def _tick_forever(self) -> None:
         while True:
@@ -99,12 +113,18 @@ class Loops:
         loop = asyncio.get_running_loop()
         interval_s = self._core.config.export.interval_s
         due_s = loop.time() + interval_s
+        is_delivered = True
         while True:
-            try:
-                async with asyncio.timeout_at(due_s):
+            until_s = due_s if is_delivered else min(due_s, loop.time() + delivery.retry_in_s)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at(until_s):
                     await wake.wait()
-            except TimeoutError:
-                # Steady phase: the time an export takes does not shift the next one.
-                due_s += interval_s * max(1, -(-(loop.time() - due_s) // interval_s))
             wake.clear()
-            await delivery.run_once()
+            late_s = loop.time() - due_s + _TIMER_STEP_S
+            if late_s >= 0:
+                # Steady phase: the time an export takes does not shift the next one.
+                due_s += interval_s * (late_s // interval_s + 1)
+            a_round = asyncio.create_task(delivery.run_once())
+            self._rounds.add(a_round)
+            a_round.add_done_callback(self._rounds.discard)
+            is_delivered = await asyncio.shield(a_round)

@@ -3,7 +3,7 @@
 """What drives one push exporter: its position, its waits, and the account of what it sent."""
 
 import logging
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import Final, Literal, Protocol
 
@@ -15,7 +15,7 @@ from nemo_telemetry_actor.errors import (
     MessageTooLargeError,
     RetryableExportError,
 )
-from nemo_telemetry_actor.export.exporter import PushExporter
+from nemo_telemetry_actor.export.exporter import ExportResult, PushExporter
 from nemo_telemetry_actor.export.split import split
 from nemo_telemetry_actor.model.points import Snapshot
 
@@ -26,6 +26,7 @@ TOTALS_REPEATED_AFTER_S: Final = 60.0
 
 _FIRST_WAIT_S: Final = 1.0
 _LONGEST_WAIT_S: Final = 60.0
+_WARNING_EVERY_S: Final = 60.0
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -87,12 +88,16 @@ class Delivery:
     A value that belongs to one time is sent once; the position moves only after the backend took
     the message. Totals are sent when they changed, and once a minute. A backend that is down is
     tried again after waits that double from 1 to 60 s, never sooner than it asked; meanwhile the
-    points wait in the source. One log line when it goes, one when it is back.
+    points wait in the source. One log line when it goes, one when it is back; what it refuses is
+    counted, and told once a minute at most.
+
+    A message that is too large goes again in halves. The size found so is kept, and doubled again
+    with each round; one point that is too large alone is dropped.
 
     Args:
         exporter: Tries once a call.
         source: Where values are read.
-        max_points: Points in one message.
+        max_points: Points in one message at most.
         time_ns: Wall clock.
         monotonic: Clock in seconds.
     """
@@ -111,6 +116,7 @@ class Delivery:
         self.revision = 0
         self._source = source
         self._max_points = max_points
+        self._message_points = max_points
         self._time_ns = time_ns
         self._monotonic = monotonic
         self._not_before_s = 0.0
@@ -124,16 +130,12 @@ class Delivery:
         self._dropped: Counter[DropReason] = Counter()
         self._last_success_unix_nano = 0
         self._last_error = ""
+        self._next_warning_s = self._totals_sent_s
 
     @property
     def retry_in_s(self) -> float:
         """Seconds for which the backend is still left alone."""
         return max(0.0, self._not_before_s - self._monotonic())
-
-    @property
-    def not_before_s(self) -> float:
-        """Monotonic time before which the backend is left alone."""
-        return self._not_before_s
 
     def state(self) -> DeliveryState:
         """Return the account."""
@@ -158,13 +160,15 @@ class Delivery:
         """
         if self._monotonic() < (self._asked_until_s if hurry else self._not_before_s):
             return False
+        self._message_points = min(2 * self._message_points, self._max_points)
         try:
             await self._send_points()
             await self._send_totals()
         except RetryableExportError as error:
             self._note_down(str(error), error.retry_after_s)
         except Exception as error:  # noqa: BLE001 — logged; a bug in one must not end its task
-            _log.exception("exporter %s failed", self.exporter.name)
+            if self._state != "down":
+                _log.exception("exporter %s failed", self.exporter.name)
             self._note_down(repr(error), None)
         else:
             return True
@@ -172,36 +176,38 @@ class Delivery:
 
     async def _send_points(self) -> None:
         while self.position < self._source.head:
-            page = self._source.read_points(self.position, self._max_points)
+            page = self._source.read_points(self.position, self._message_points)
             if page.lost:
+                # Counted once, whatever becomes of this message.
                 self._dropped["queue_full"] += page.lost
-            if not await self._try_send(page.snapshot):
-                continue
-            self.position = page.position
+                self.position += page.lost
+            if await self._try_send(page.snapshot):
+                self.position = page.position
 
     async def _send_totals(self) -> None:
         now_s = self._monotonic()
         everything = now_s - self._totals_sent_s >= TOTALS_REPEATED_AFTER_S
-        while True:
-            snapshot, revision = self._source.read_totals(self.revision, everything=everything)
-            parts = split(snapshot, self._max_points)
-            if all([await self._try_send(part) for part in parts]):
-                break
+        snapshot, revision = self._source.read_totals(self.revision, everything=everything)
+        parts = deque(split(snapshot, self._message_points))
+        while parts:
+            part = parts.popleft()
+            if not await self._try_send(part):
+                parts.extendleft(reversed(list(split(part, self._message_points))))
         self.revision = revision
         if everything:
             self._totals_sent_s = now_s
 
     async def _try_send(self, snapshot: Snapshot) -> bool:
-        """Send one message; False when it must be read again in smaller parts."""
+        """Send one message; False when it is to go again in parts of `_message_points`."""
         points = snapshot.point_count
-        if not points:
-            return True
         try:
             result = await self.exporter.export(snapshot)
         except MessageTooLargeError as error:
             if points > 1:
-                self._max_points = max(1, points // 2)
+                self._message_points = points // 2
                 return False
+            # It was this point, not the number of them.
+            self._message_points = self._max_points
             self._refused(points, str(error))
             return True
         except RetryableExportError:
@@ -209,30 +215,30 @@ class Delivery:
         except ExportError as error:
             self._refused(points, str(error))
             return True
-        self._sent += points - result.rejected
-        self._rejected += result.rejected
-        if result.message:
-            _log.warning(
-                "%s took a message and rejected %d of %d points: %s",
-                self.exporter.name,
-                result.rejected,
-                points,
-                result.message,
-            )
         self._note_up()
+        self._note_result(points, result)
         return True
+
+    def _note_result(self, points: int, result: ExportResult) -> None:
+        rejected = min(result.rejected, points)
+        self._sent += points - rejected
+        self._rejected += rejected
+        if rejected or result.message:
+            why = f"took a message and rejected {rejected} of {points} points: {result.message}"
+            self._last_error = why
+            self._warn(why)
 
     def _refused(self, points: int, why: str) -> None:
         self._failed += 1
         self._dropped["refused"] += points
-        if why != self._last_error:
-            _log.warning(
-                "%s refused %d points for good, they are dropped: %s",
-                self.exporter.name,
-                points,
-                why,
-            )
         self._last_error = why
+        self._warn(f"refused {points} points for good, they are dropped: {why}")
+
+    def _warn(self, what: str) -> None:
+        now_s = self._monotonic()
+        if now_s >= self._next_warning_s:
+            self._next_warning_s = now_s + _WARNING_EVERY_S
+            _log.warning("%s %s", self.exporter.name, what)
 
     def _note_up(self) -> None:
         if self._state == "down":

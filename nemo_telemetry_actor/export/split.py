@@ -8,7 +8,7 @@ from nemo_telemetry_actor.model.points import MetricData, ResourceData, Snapshot
 
 
 def split(snapshot: Snapshot, max_points: int) -> Iterator[Snapshot]:
-    """Yield snapshots of at most `max_points` points that together hold the same points.
+    """Yield snapshots of at most `max_points` (one or more) points that hold the same points.
 
     Nothing is yielded for a snapshot without points.
     """
