@@ -37,14 +37,12 @@ class Commits:
         if self._next is None:
             loop = asyncio.get_running_loop()
             self._next = loop.create_future()
-            loop.call_later(COMMIT_DELAY_S, self._run)
+            loop.call_later(COMMIT_DELAY_S, self._run, self._next)
         # One caller that goes away must not take the commit from the others.
         await asyncio.shield(self._next)
 
-    def _run(self) -> None:
-        waiting, self._next = self._next, None
-        if waiting is None:
-            return
+    def _run(self, waiting: asyncio.Future[None]) -> None:
+        self._next = None
         try:
             self._commit()
         except Exception as error:  # noqa: BLE001 — handed to everyone who waits for this commit

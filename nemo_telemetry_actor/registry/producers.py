@@ -78,7 +78,7 @@ class ProducerMetric:
 
     __slots__ = (
         "_applied_sequence",
-        "_pending",
+        "_newest",
         "_totals",
         "declaration",
         "encoded",
@@ -94,13 +94,13 @@ class ProducerMetric:
         self.series: dict[bytes, Series] = {}
         self.observed: tuple[NumberPoint, ...] = ()
         self._totals: dict[bytes, tuple[int, float]] = {}
-        self._pending: tuple[NumberPoint, ...] | None = None
+        self._newest: tuple[NumberPoint, ...] = ()
         self._applied_sequence = 0
 
     @property
     def observed_count(self) -> int:
         """Points of the newest set, committed or not."""
-        return len(self.observed if self._pending is None else self._pending)
+        return len(self._newest)
 
     def is_newer(self, sequence: int) -> bool:
         """Whether a set of an observable is newer than the one that is there."""
@@ -109,7 +109,7 @@ class ProducerMetric:
     def replace(self, sequence: int, points: tuple[NumberPoint, ...]) -> None:
         """Take a newer set of an observable whole."""
         self._applied_sequence = sequence
-        self._pending = points
+        self._newest = points
 
     def start_of(self, encoded: bytes, value: float, time_unix_nano: int, is_newest: bool) -> int:
         """Return the start time of an observed total: a new one when it is new or has fallen."""
@@ -140,8 +140,7 @@ class ProducerMetric:
     def commit(self, revision: int) -> None:
         """Let readers see the newest set."""
         del revision  # a set is read whole, and every point of it is in the point log
-        if self._pending is not None:
-            self.observed, self._pending = self._pending, None
+        self.observed = self._newest
 
     def gauges(self) -> Iterator[NumberPoint]:
         """Yield what holds at this moment: committed gauge values and the newest observed set."""

@@ -202,6 +202,14 @@ def test_a_new_driver_takes_a_run_over(world: World) -> None:
     assert successor.resource()["nemo.algorithm"] == "dpo"
 
 
+def test_a_run_ends_once(world: World) -> None:
+    run = world.drive("r").run
+    run.end(1, 1.0)
+    run.end(2, 2.0)
+
+    assert (run.ended_unix_nano, run.ended_s) == (1, 1.0)
+
+
 # ---- a client that moves
 
 
