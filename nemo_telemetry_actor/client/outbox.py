@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches that are not acknowledged yet: which to send next, which to send again, and when."""
 
+import math
 from collections.abc import Callable
 from typing import Final
 
@@ -75,11 +76,12 @@ class Outbox:
 
     def due(self, now_s: float) -> list[Held]:
         """Return what to send now, oldest first; the caller says `sent` for each."""
-        if now_s < self._not_before_s:
-            return []
-        open_calls = sum(held.sent_at_s is not None for held in self._held.values())
-        waiting = sorted(s for s, held in self._held.items() if held.sent_at_s is None)
-        return [self._held[s] for s in waiting[: max(0, MAX_IN_FLIGHT - open_calls)]]
+        return [] if now_s < self._not_before_s else self._sendable()
+
+    @property
+    def next_send_s(self) -> float:
+        """Monotonic time from which a batch can be sent; infinite while none can."""
+        return self._not_before_s if self._sendable() else math.inf
 
     def sent(self, sequence: int, now_s: float) -> None:
         """Note that a call is open."""
@@ -133,3 +135,8 @@ class Outbox:
     def not_before_s(self) -> float:
         """Monotonic time before which nothing is sent."""
         return self._not_before_s
+
+    def _sendable(self) -> list[Held]:
+        open_calls = sum(held.sent_at_s is not None for held in self._held.values())
+        waiting = sorted(s for s, held in self._held.items() if held.sent_at_s is None)
+        return [self._held[s] for s in waiting[: max(0, MAX_IN_FLIGHT - open_calls)]]

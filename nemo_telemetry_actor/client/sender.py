@@ -189,8 +189,7 @@ class Sender:
             due_s = max(self._outbox.not_before_s, now_s + _SHORTEST_PAUSE_S)
         elif len(self._outbox):
             # Answers wake the thread; only what was put back after a failure has a time of its own.
-            retry_s = self._outbox.not_before_s
-            due_s = retry_s if retry_s > now_s else now_s + self._interval_s
+            due_s = self._outbox.next_send_s
         else:
             due_s = self._next_drain_s
         return min(max(0.0, due_s - now_s), self._interval_s)

@@ -1,5 +1,7 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
 # SPDX-License-Identifier: Apache-2.0
+import math
+
 import pytest
 
 from nemo_telemetry_actor.client.outbox import CALL_TIMEOUT_S, MAX_HELD, MAX_IN_FLIGHT, Outbox
@@ -91,6 +93,18 @@ def test_nothing_is_sent_during_a_wait() -> None:
 
     assert send_due(box, 1.09) == []
     assert send_due(box, 1.11) == [0]
+
+
+def test_the_next_send_is_after_the_wait_and_never_while_nothing_can_be_sent() -> None:
+    box = outbox(1)
+    assert box.next_send_s == 0.0
+
+    send_due(box, 1.0)
+    assert box.next_send_s == math.inf
+    box.failed(0, 1.0, permanent=False)
+    assert box.next_send_s == pytest.approx(1.1)
+    box.acknowledged(0)
+    assert box.next_send_s == math.inf
 
 
 def test_waits_double_from_a_tenth_of_a_second_to_five() -> None:

@@ -99,6 +99,17 @@ def test_a_batch_that_could_not_be_called_is_sent_again(
     assert way.resets == 1
 
 
+def test_a_retry_whose_time_has_come_meanwhile_is_not_late(
+    core: TelemetryCore, way: InProcess, join: Join, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbox, "_FIRST_WAIT_S", 0.0)
+    telemetry = ready(join(way))
+    way.fates.append(Fate.GONE)
+    count(telemetry, 4.0)
+
+    assert telemetry.flush(2.0)
+
+
 @pytest.mark.parametrize("fate", [Fate.FAIL, Fate.GARBLE])
 def test_an_actor_that_fails_once_is_asked_again(
     core: TelemetryCore, way: InProcess, join: Join, fate: Fate
