@@ -122,18 +122,16 @@ class Admission:
                 series = total = cast(
                     "SumSeries", self._series_of(metric, points.attributes, start)
                 )
-                if not total.can_add(points):
+                if not total.try_add(points):
                     raise Refusal("bad_value", f"{metric.declaration.name}: its sum overflows")
-                total.add(points)
             case _:
                 check_histogram(metric.declaration, points)
                 start = min(points.first_unix_nano, now_unix_nano)
                 series = histogram = cast(
                     "HistogramSeries", self._series_of(metric, points.attributes, start)
                 )
-                if not histogram.can_add(points):
+                if not histogram.try_add(points):
                     raise Refusal("bad_value", f"{metric.declaration.name}: its counts overflow")
-                histogram.add(points)
         self._registry.changed(series, metric.producer.run)
 
     def _series_of(self, metric: ProducerMetric, encoded: bytes, start_unix_nano: int) -> Series:

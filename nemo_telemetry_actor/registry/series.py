@@ -50,16 +50,16 @@ class SumSeries:
         self.committed_total = 0.0
         self.revision = 0
 
-    def can_add(self, delta: SumDelta) -> bool:
-        """Whether the total stays a number."""
-        return math.isfinite(self.total + delta.delta)
-
-    def add(self, delta: SumDelta) -> None:
-        """Add what a batch brings."""
-        self.total += delta.delta
+    def try_add(self, delta: SumDelta) -> bool:
+        """Add what a batch brings; False when the total would be no number any more."""
+        total = self.total + delta.delta
+        if not math.isfinite(total):
+            return False
+        self.total = total
         if not self.revision:
             # Nobody has seen the start yet, and batches may come out of order.
             self.start_time_unix_nano = min(self.start_time_unix_nano, delta.first_unix_nano)
+        return True
 
     def commit(self, revision: int) -> None:
         """Let readers see what was applied."""
@@ -99,21 +99,24 @@ class HistogramSeries:
         self.committed: tuple[tuple[int, ...], int, float, float, float] = ((), 0, 0.0, 0.0, 0.0)
         self.revision = 0
 
-    def can_add(self, delta: HistogramDelta) -> bool:
-        """Whether the sum stays a number and the count fits into 64 bits."""
-        in_bounds = self.count + sum(delta.counts) <= _MAX_COUNT
-        return in_bounds and math.isfinite(self.sum + delta.sum)
+    def try_add(self, delta: HistogramDelta) -> bool:
+        """Add what a batch brings, in as many buckets as this series has.
 
-    def add(self, delta: HistogramDelta) -> None:
-        """Add what a batch brings; it has as many buckets as this series."""
+        False when the sum would be no number any more, or the count not fit into 64 bits.
+        """
+        count = self.count + sum(delta.counts)
+        total = self.sum + delta.sum
+        if count > _MAX_COUNT or not math.isfinite(total):
+            return False
         self.counts = list(map(add, self.counts, delta.counts))
-        self.count += sum(delta.counts)
-        self.sum += delta.sum
+        self.count = count
+        self.sum = total
         self.min = min(self.min, delta.min)
         self.max = max(self.max, delta.max)
         if not self.revision:
             # Nobody has seen the start yet, and batches may come out of order.
             self.start_time_unix_nano = min(self.start_time_unix_nano, delta.first_unix_nano)
+        return True
 
     def commit(self, revision: int) -> None:
         """Let readers see what was applied."""

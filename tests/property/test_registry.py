@@ -100,8 +100,8 @@ def test_totals_do_not_depend_on_the_order_of_batches(
 
     for i in order:
         gauge.add(gauge_points([float(deltas[i])], first_s=i))
-        total.add(sum_delta(deltas[i], at_s=i))
-        histogram.add(histogram_delta([i, 1], deltas[i], deltas[i], deltas[i], at_s=i))
+        total.try_add(sum_delta(deltas[i], at_s=i))
+        histogram.try_add(histogram_delta([i, 1], deltas[i], deltas[i], deltas[i], at_s=i))
 
     for each in (gauge, total, histogram):
         each.commit(1)

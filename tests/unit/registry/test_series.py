@@ -42,11 +42,11 @@ def test_a_gauge_out_of_order_inside_a_batch_shows_the_newest() -> None:
 
 def test_readers_see_a_total_after_its_commit_only() -> None:
     series = SumSeries({}, T0)
-    series.add(sum_delta(2.0))
+    series.try_add(sum_delta(2.0))
 
     before = series.point(T0 + 5)
     series.commit(7)
-    series.add(sum_delta(3.0))
+    series.try_add(sum_delta(3.0))
 
     assert before == NumberPoint({}, T0, T0 + 5, 0.0)
     assert series.point(T0 + 9) == NumberPoint({}, T0, T0 + 9, 2.0)
@@ -57,12 +57,12 @@ def test_a_start_time_moves_back_until_it_was_shown_and_never_after() -> None:
     series = SumSeries({}, T0 + 5 * SECOND)
     histogram = HistogramSeries({}, T0 + 5 * SECOND, 3)
 
-    series.add(sum_delta(1.0, at_s=3))
-    histogram.add(histogram_delta([1, 0, 0], 0.5, 0.5, 0.5, at_s=3))
+    series.try_add(sum_delta(1.0, at_s=3))
+    histogram.try_add(histogram_delta([1, 0, 0], 0.5, 0.5, 0.5, at_s=3))
     series.commit(1)
     histogram.commit(1)
-    series.add(sum_delta(1.0, at_s=1))
-    histogram.add(histogram_delta([1, 0, 0], 0.5, 0.5, 0.5, at_s=1))
+    series.try_add(sum_delta(1.0, at_s=1))
+    histogram.try_add(histogram_delta([1, 0, 0], 0.5, 0.5, 0.5, at_s=1))
 
     assert series.start_time_unix_nano == T0 + 3 * SECOND
     assert histogram.start_time_unix_nano == T0 + 3 * SECOND
@@ -70,8 +70,8 @@ def test_a_start_time_moves_back_until_it_was_shown_and_never_after() -> None:
 
 def test_a_histogram_keeps_exact_counts_sum_and_extremes() -> None:
     series = HistogramSeries({}, T0, 3)
-    series.add(histogram_delta([21, 0, 0], 10.5, 0.5, 0.5))
-    series.add(histogram_delta([0, 1, 2], 45.0, 5.0, 20.0))
+    series.try_add(histogram_delta([21, 0, 0], 10.5, 0.5, 0.5))
+    series.try_add(histogram_delta([0, 1, 2], 45.0, 5.0, 20.0))
 
     series.commit(1)
 
@@ -80,12 +80,12 @@ def test_a_histogram_keeps_exact_counts_sum_and_extremes() -> None:
 
 def test_what_would_leave_the_range_of_a_number_is_not_added() -> None:
     series = SumSeries({}, T0)
-    series.add(sum_delta(1.7e308))
+    series.try_add(sum_delta(1.7e308))
     histogram = HistogramSeries({}, T0, 1)
-    histogram.add(histogram_delta([2**63 - 2], 1.7e308, 0.0, 1e308))
+    histogram.try_add(histogram_delta([2**63 - 2], 1.7e308, 0.0, 1e308))
 
-    assert not series.can_add(sum_delta(1.7e308))
-    assert series.can_add(sum_delta(1.0))
-    assert not histogram.can_add(histogram_delta([1], 1.7e308, 0.0, 1.0))
-    assert not histogram.can_add(histogram_delta([2], 0.0, 0.0, 1.0))
-    assert histogram.can_add(histogram_delta([1], 0.0, 0.0, 1.0))
+    assert not series.try_add(sum_delta(1.7e308))
+    assert series.try_add(sum_delta(1.0))
+    assert not histogram.try_add(histogram_delta([1], 1.7e308, 0.0, 1.0))
+    assert not histogram.try_add(histogram_delta([2], 0.0, 0.0, 1.0))
+    assert histogram.try_add(histogram_delta([1], 0.0, 0.0, 1.0))
