@@ -112,7 +112,16 @@ def test_what_has_no_opentelemetry_form_is_refused(attributes: Any, message: str
 
 @pytest.mark.parametrize(
     "encoded",
-    [b"", b"\xc1", b"\x91\xa1a", b"\x92\x01\x01", b"\x92\xa1a\xc0", b"\x80", b"\x91" * 5000],
+    [
+        b"",
+        b"\xc1",
+        b"\x91\xa1a",
+        b"\x92\x01\x01",
+        b"\x92\xa1a\xc0",
+        b"\x80",
+        b"\x91" * 5000,
+        b"\x94\xa1b\x01\xa1a\x01",
+    ],
 )
 def test_other_bytes_are_refused(encoded: bytes) -> None:
     with pytest.raises(BadAttributeError):
