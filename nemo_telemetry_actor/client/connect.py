@@ -82,7 +82,7 @@ def connect(
         rank: Its rank in the group (`nv.dl.rank`); `RANK` when left out.
         run_id: The run to join. When left out: `NEMO_RL_OTEL_RUN_ID` or `NEMO_LENS_RUN_ID`, the
             run of this Ray job, `SLURM_JOB_ID`, or a fresh id, in this order.
-        strict: Whether bugs and wrong use raise, for tests.
+        strict: Whether bugs raise, for tests. Wrong use is counted and logged all the same.
     """
     stated = stated_run_id(run_id, os.environ)
 

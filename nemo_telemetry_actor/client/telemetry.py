@@ -47,7 +47,7 @@ class Telemetry:
         membership: Who this process is.
         transport: The way to the actor.
         vocabulary: What `tee` looks for; the catalogue's own when left out.
-        strict: Whether bugs and wrong use raise. For tests.
+        strict: Whether bugs raise, for tests. Wrong use is counted and logged all the same.
     """
 
     def __init__(
