@@ -34,8 +34,9 @@ class PlacementMap:
     Owned by one event loop; asks nobody and waits for nothing. A registration holds as long as its
     client vouches for it. Where two clients of one run vouch for one name, the group is on the
     nodes of both: each knows only what it built itself, so that neither can speak for the other's
-    nodes, whatever the order in which they were heard. What a dead client leaves behind ends with
-    its lease; its placement group, which Ray removes with its owner, mostly sooner.
+    nodes, whatever the order in which they were heard. What a killed client leaves behind ends
+    with its lease and not before: Ray keeps a placement group that an actor made until the actor's
+    job has ended too.
 
     Args:
         registrations_per_run: See `REGISTRATIONS_PER_RUN`.

@@ -27,22 +27,25 @@ registrations = st.one_of(
     st.builds(
         Registration,
         st.sampled_from(["a", "b"]),
-        bundles=st.lists(st.tuples(st.sampled_from(["g1", "g2"]), st.integers(0, 2)), max_size=2),
+        bundles=st.lists(
+            st.tuples(st.sampled_from(["g1", "g2"]), st.integers(0, 1)), min_size=1, max_size=2
+        ),
     ),
 )
 answers = st.one_of(
     st.builds(
         GroupNodes,
         st.just("CREATED"),
-        st.dictionaries(st.integers(0, 1), st.sampled_from(NODES)),
+        st.dictionaries(st.integers(0, 1), st.sampled_from(NODES), min_size=1),
         is_settled=st.booleans(),
     ),
     st.just(GroupNodes("REMOVED", {}, is_settled=True)),
     st.builds(OSError, st.just("away")),
 )
-sets = st.builds(PlacementSet, st.integers(0, 3), st.lists(registrations, max_size=3))
+contents = st.lists(registrations, max_size=2)
 steps = st.one_of(
-    st.tuples(st.just("replace"), clients, sets),
+    st.tuples(st.just("newer"), clients, contents),
+    st.tuples(st.just("late"), clients, contents),
     st.tuples(st.just("resolved"), st.sampled_from(["g1", "g2"]), answers),
     st.tuples(st.just("drop_client"), clients, st.none()),
     st.tuples(st.just("drop_run"), st.sampled_from(["first", "second"]), st.none()),
@@ -110,11 +113,12 @@ def test_labels_name_what_somebody_vouches_for_and_nothing_else(
 ) -> None:
     """After every step, for every run: the map is what its newest sets and answers say."""
     placement, model = PlacementMap(), Model()
-    for step, key, argument in script:
-        if step == "replace":
-            assert isinstance(argument, PlacementSet)
-            placement.replace(RUN_OF[key], key, argument)
-            model.replace(key, argument)
+    for number, (step, key, argument) in enumerate(script, start=1):
+        if step in {"newer", "late"}:
+            assert isinstance(argument, list)
+            placement_set = PlacementSet(number if step == "newer" else 0, argument)
+            placement.replace(RUN_OF[key], key, placement_set)
+            model.replace(key, placement_set)
         elif step == "resolved":
             assert isinstance(argument, GroupNodes | Exception)
             placement.resolved(key, argument)

@@ -232,6 +232,18 @@ def test_an_answer_for_a_group_that_nobody_names_any_more_is_not_kept() -> None:
     assert placement.pending_groups() == _on("g1")
 
 
+def test_what_was_known_of_a_group_that_was_let_go_is_not_believed_again() -> None:
+    placement = PlacementMap()
+    placement.replace("run", "c1", _set(1, _bundles("a", ("g1", 0))))
+    placement.resolved("g1", _created("n1"))
+    placement.drop_client("c1")
+
+    placement.replace("run", "c2", _set(1, _bundles("a", ("g1", 0))))
+
+    assert placement.groups("run") == {"a": NONE}
+    assert placement.pending_groups() == _on("g1")
+
+
 def test_what_is_known_of_a_group_stays_when_a_newer_set_names_it_still() -> None:
     placement = PlacementMap()
     placement.replace("run", "c1", _set(1, _bundles("a", ("g1", 0))))
