@@ -198,8 +198,6 @@ class Sender:
         now_s = time.monotonic()
         for answer in answers:
             self._settle(*answer, now_s=now_s)
-        if self._closed:
-            return
         for sequence in self._outbox.overdue(now_s):
             self._transport.reset()
             self._outbox.failed(sequence, now_s, permanent=False)

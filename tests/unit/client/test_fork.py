@@ -3,7 +3,6 @@
 """A forked child reports for itself, or not at all, and never stands still."""
 
 import os
-import sys
 import threading
 import time
 import warnings
@@ -165,10 +164,3 @@ def test_a_child_that_recorded_nothing_ends_at_once(telemetry: Telemetry) -> Non
         return telemetry.shutdown(60.0) and time.monotonic() - started_s < 5.0
 
     assert in_child(check)
-
-
-def test_forking_loads_no_ray(telemetry: Telemetry) -> None:
-    if "ray" in sys.modules:
-        pytest.skip("another test of this process has loaded Ray")
-
-    assert in_child(lambda: "ray" not in sys.modules)

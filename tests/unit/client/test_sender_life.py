@@ -247,6 +247,21 @@ def test_a_hello_that_was_asked_for_meanwhile_is_waited_for(
     assert [hello.opens_run for hello in way.hellos] == [False, True]
 
 
+def test_a_flush_that_waits_ends_when_another_thread_closes(way: InProcess, join: Join) -> None:
+    telemetry = ready(join(way))
+    way.fates.extend([Fate.HOLD] * 2)
+    count(telemetry, 1.0)
+    answers: list[bool] = []
+    waiting = threading.Thread(target=lambda: answers.append(telemetry.flush(60.0)))
+    waiting.start()
+    assert way.wait_until(lambda: way.held == 1)
+
+    telemetry.shutdown(0.01)
+    waiting.join(5.0)
+
+    assert answers == [False]
+
+
 def test_a_second_close_returns_at_once(way: InProcess, join: Join) -> None:
     telemetry = ready(join(way))
     assert telemetry.shutdown()
