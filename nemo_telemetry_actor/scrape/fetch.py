@@ -3,6 +3,7 @@
 """GET with a deadline and a bound, and a name for everything that can go wrong."""
 
 import asyncio
+import os
 import socket
 import zlib
 from collections.abc import Mapping
@@ -156,5 +157,8 @@ def _text_of(error: Exception) -> str:
         return f"the answer is not HTTP ({error.message})"
     if isinstance(error, aiohttp.ClientConnectorError):
         cause = error.os_error
-        return str(cause) if isinstance(cause, socket.gaierror) else cause.strerror or str(cause)
+        # A look-up has numbers of its own; several addresses have failed without a number.
+        if cause.errno is None or isinstance(cause, socket.gaierror):
+            return str(cause)
+        return os.strerror(cause.errno)
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
