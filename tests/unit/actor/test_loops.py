@@ -152,6 +152,22 @@ def test_an_export_longer_than_the_interval_skips_a_turn(clock: FakeClock) -> No
     assert exporter.called_at_s[:3] == [10.0, 35.0, 60.0]
 
 
+def test_one_late_export_does_not_shift_the_next_ones(clock: FakeClock) -> None:
+    exporter = Timed(clock, takes_s=13.0)
+    core = _core(clock, exporter)
+
+    async def what(_: Loops) -> None:
+        for sequence in range(30):
+            _record(core, sequence)
+            await asyncio.sleep(1.5)
+            if exporter.called_at_s:
+                exporter.takes_s = 0.0
+
+    _run(clock, core, what)
+
+    assert sorted(set(exporter.called_at_s)) == [10.0, 23.0, 30.0, 40.0]
+
+
 def test_a_failed_export_is_tried_again_when_its_wait_is_over(clock: FakeClock) -> None:
     outcomes = [RetryableExportError("refused to connect")] * 4
     exporter = Timed(clock, outcomes=outcomes)

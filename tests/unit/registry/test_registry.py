@@ -364,6 +364,18 @@ def test_a_resource_is_the_runs_under_the_processs_under_the_identity(world: Wor
     assert worker.resource() is worker.resource()
 
 
+def test_a_resource_follows_what_is_said_later(world: World) -> None:
+    worker = world.join(run_id="r", process_attributes={"x": 1})
+    before = worker.resource()
+
+    world.drive("r", run_attributes={"service.name": "s"})
+    described = worker.resource()
+    world.join(run_id="r", process_attributes={"x": 2})
+
+    assert ("service.name" in before, described["service.name"]) == (False, "s")
+    assert worker.resource()["x"] == 2
+
+
 def test_a_resource_attribute_that_cannot_travel_is_left_out(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -40,3 +40,16 @@ def test_a_batch_given_up_long_ago_costs_no_memory() -> None:
     assert 0 in window
     assert not window.try_accept(MOST_ABOVE)
     assert window.try_accept(MOST_ABOVE + 2)
+
+
+def test_what_was_forgotten_takes_no_place_of_what_came_later() -> None:
+    window = SequenceWindow()
+    for sequence in range(1, 2 * MOST_ABOVE, 2):
+        window.try_accept(sequence)
+    first = 2 * MOST_ABOVE + 10
+
+    window.forget_below(first)
+    for sequence in range(first + 1, first + MOST_ABOVE + 2):
+        window.try_accept(sequence)
+
+    assert first in window
