@@ -6,13 +6,17 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
+from nemo_telemetry_actor.catalogue.host_memory import PROCESS_RSS
 from nemo_telemetry_actor.client.identity import SCHEDULER_VARIABLE, stated_run_id
 from nemo_telemetry_actor.client.membership import Membership
 from nemo_telemetry_actor.client.telemetry import Telemetry
 from nemo_telemetry_actor.client.transport import RayTransport, call_at_actor_exit
 from nemo_telemetry_actor.tee import hook
+
+PROCESS_GROUP: Final = "nemo_telemetry.process"
+"""The group of what every connected process reports of itself."""
 
 
 class Clients:
@@ -38,6 +42,7 @@ class Clients:
                 if not each.is_shut_down and (not run_id or each.run_id == run_id):
                     return each, False
             client = make()
+            client.register_metric_group(PROCESS_GROUP, [PROCESS_RSS])
             self._by_run.pop(run_id, None)
             self._by_run[run_id] = client
             return client, True

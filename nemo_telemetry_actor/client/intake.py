@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
 # SPDX-License-Identifier: Apache-2.0
-"""From the buffer and the callbacks to the content of batches."""
+"""From the buffer, the callbacks and the registrations to the content of batches."""
 
 import threading
 import time
@@ -11,7 +11,8 @@ from nemo_telemetry_actor.client.fold import Fold
 from nemo_telemetry_actor.client.groups import GroupRegistry
 from nemo_telemetry_actor.client.guard import Guard
 from nemo_telemetry_actor.client.observe import Observer
-from nemo_telemetry_actor.wire.messages import MetricBlock, ObservedSet, Welcome
+from nemo_telemetry_actor.client.placements import Placements
+from nemo_telemetry_actor.wire.messages import MetricBlock, ObservedSet, PlacementSet, Welcome
 
 _SLICE_ENTRIES: Final = 256
 
@@ -25,15 +26,22 @@ class Intake:
         buffer: Filled by `record`.
         fold: Aggregates; only touched with the lock held.
         groups: Where observables are declared.
+        placements: What this process vouches for.
         guard: Counts and logs.
     """
 
     def __init__(
-        self, buffer: MeasurementBuffer, fold: Fold, groups: GroupRegistry, guard: Guard
+        self,
+        buffer: MeasurementBuffer,
+        fold: Fold,
+        groups: GroupRegistry,
+        placements: Placements,
+        guard: Guard,
     ) -> None:
         self._buffer = buffer
         self._fold = fold
         self._groups = groups
+        self._placements = placements
         self._fold_lock = threading.Lock()
         self._observer = Observer(guard, fold.series_per_metric)
         self._next_observe_s = 0.0
@@ -72,10 +80,14 @@ class Intake:
         self._next_observe_s = now_s + interval_s
         return self._observer.observe(self._groups.observables(), time.time_ns())
 
-    def apply(self, welcome: Welcome) -> None:
-        """Keep to the bounds that the actor names, and observe at once.
+    def placements(self) -> PlacementSet | None:
+        """Return what this process vouches for, if that is news."""
+        return self._placements.take()
 
-        What this client had observed went with its lease, if it had one.
+    def apply(self, welcome: Welcome) -> None:
+        """Keep to the bounds that the actor names; observe and announce everything again.
+
+        What this client had observed and vouched for went with its lease, if it had one.
         """
         self._buffer.capacity = welcome.buffer_points
         with self._fold_lock:
@@ -83,6 +95,7 @@ class Intake:
             self._fold.series_per_metric = welcome.series_per_metric
         self._observer.series_per_metric = welcome.series_per_metric
         self._next_observe_s = 0.0
+        self._placements.announce_again()
 
     def _fold_slice(self) -> int:
         entries = self._buffer.take(_SLICE_ENTRIES)

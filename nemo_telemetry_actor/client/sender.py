@@ -23,6 +23,7 @@ from nemo_telemetry_actor.wire.messages import (
     GaugePoints,
     MetricBlock,
     ObservedSet,
+    PlacementSet,
     Welcome,
     decode,
     encode,
@@ -262,25 +263,32 @@ class Sender:
             return
         self._next_drain_s = now_s + self._interval_s
         observed = self._intake.observe(now_s, self._observe_interval_s, at_once=hurry)
+        placements = self._intake.placements()
         contents = self._intake.take()
         idle = now_s - self._last_sent_s > self._lease_s / _HEARTBEATS_PER_LEASE
-        if not contents and (observed or idle):
+        if not contents and (observed or placements or idle):
             contents = [[]]
-        for index, metrics in enumerate(contents):
-            self._put(metrics, observed if index == 0 else [], "")
+        for metrics in contents:
+            self._put(metrics, observed, placements)
+            observed, placements = [], None
         if hurry:
             self._flush_marks.append((wanted, self._outbox.next_sequence))
 
     def _put(
-        self, metrics: list[MetricBlock], observed: list[ObservedSet], closing: Closing
+        self,
+        metrics: list[MetricBlock],
+        observed: list[ObservedSet] | None = None,
+        placements: PlacementSet | None = None,
+        closing: Closing = "",
     ) -> int:
         batch = Batch(
             WIRE_VERSION,
             self._membership.client_id,
             self._outbox.next_sequence,
             metrics,
-            observed,
+            observed or [],
             closing,
+            placements,
         )
         return self._outbox.put(encode(batch), _count_points(metrics))
 
@@ -291,8 +299,8 @@ class Sender:
         # With what came while the flush before it was under way, the drops after shutdown included.
         contents = self._intake.take() or [[]]
         for metrics in contents[:-1]:
-            self._put(metrics, [], "")
-        self._closing_sequence = self._put(contents[-1], [], closing)
+            self._put(metrics)
+        self._closing_sequence = self._put(contents[-1], closing=closing)
 
     def _send(self, now_s: float) -> None:
         for held in self._outbox.due(now_s):

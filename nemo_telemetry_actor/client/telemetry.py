@@ -5,7 +5,7 @@
 import atexit
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from nemo_telemetry_actor.catalogue.vocabulary import (
@@ -20,6 +20,7 @@ from nemo_telemetry_actor.client.groups import SELF_GROUP, BoundGroup, GroupRegi
 from nemo_telemetry_actor.client.guard import Guard
 from nemo_telemetry_actor.client.intake import Intake
 from nemo_telemetry_actor.client.membership import Membership
+from nemo_telemetry_actor.client.placements import Placements
 from nemo_telemetry_actor.client.sender import Closing, Sender
 from nemo_telemetry_actor.client.transport import Transport
 from nemo_telemetry_actor.model.instrument import MetricSpec, Scope
@@ -181,6 +182,30 @@ class Telemetry:
                 raise
             self._guard.failed("tee", error)
 
+    # ---- vouch for worker groups
+
+    def register_worker_group_placement(
+        self, name_prefix: str, bundles: Iterable[tuple[Any, int]]
+    ) -> None:
+        """Say where a worker group sits, by bundles; registering again replaces.
+
+        It names its hosts in `rl.worker_groups` until it is forgotten, this process's lease ends
+        or the run does. A group that cannot be taken is refused whole and logged once.
+
+        Args:
+            name_prefix: The group's name; no comma.
+            bundles: Pairs of a placement group and the index of one of its bundles.
+        """
+        self._vouch(name_prefix, self._placements.register_bundles, bundles)
+
+    def register_worker_group_nodes(self, name_prefix: str, node_ids: Iterable[str]) -> None:
+        """Say where a worker group sits, by Ray node ids; else as with bundles."""
+        self._vouch(name_prefix, self._placements.register_nodes, node_ids)
+
+    def forget_worker_group_nodes(self, name_prefix: str) -> None:
+        """Say that a worker group is gone; one that was never registered is fine."""
+        self._placements.forget(name_prefix)
+
     # ---- deliver
 
     def flush(self, timeout_s: float = 5.0) -> bool:
@@ -286,7 +311,8 @@ class Telemetry:
             capacity=_FIRST_BUFFER_POINTS,
             series_per_metric=_FIRST_SERIES_PER_METRIC,
         )
-        self._intake = Intake(self._buffer, fold, self._groups, self._guard)
+        self._placements = Placements()
+        self._intake = Intake(self._buffer, fold, self._groups, self._placements, self._guard)
         self._sender = Sender(
             transport=transport,
             intake=self._intake,
@@ -319,6 +345,22 @@ class Telemetry:
                 )
         if self._buffer.append((bound, numbers, kept, time_unix_nano)):
             self._attend()
+
+    def _vouch(
+        self, name_prefix: str, register: Callable[[str, Any], None], places: Iterable[Any]
+    ) -> None:
+        try:
+            self._sender.ensure_running()
+            register(name_prefix, places)
+        except Exception as error:
+            if self._guard.strict:
+                raise
+            self._guard.warn_once(
+                f"placement:{name_prefix}:{error}",
+                "worker group %r is left out of rl.worker_groups: %s",
+                name_prefix,
+                error,
+            )
 
     def _attend(self) -> None:
         """See to a buffer that fills faster than the flush thread comes by."""

@@ -8,13 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from nemo_telemetry_actor.errors import DropReason
-from nemo_telemetry_actor.placement.registration import (
-    PlacementSet,
-    Registration,
-    check_registration,
-    place_count,
-)
+from nemo_telemetry_actor.placement.registration import check_registration, place_count
 from nemo_telemetry_actor.placement.table import Answer, GroupNodes
+from nemo_telemetry_actor.wire.messages import PlacementSet, Registration
 
 _log = logging.getLogger("nemo_telemetry_actor")
 

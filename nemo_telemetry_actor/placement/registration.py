@@ -1,40 +1,14 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a client says of its worker groups, and what of it cannot be taken."""
+"""What cannot be taken of what a client says of its worker groups."""
 
 from typing import Final
 
-import msgspec
-
-from nemo_telemetry_actor.placement.label import check_group_name
+from nemo_telemetry_actor.model.placement import check_group_name
+from nemo_telemetry_actor.wire.messages import Registration
 
 MAX_ID_CHARS: Final = 128
 """Longest id of a node or placement group; Ray's have 56 and 36 characters."""
-
-
-class Registration(msgspec.Struct, frozen=True, array_like=True):
-    """One worker group's places: nodes by id, or bundles whose nodes the actor looks up.
-
-    Args:
-        prefix: The worker group's name.
-        node_ids: Ray node ids in hex.
-        bundles: Placement group ids in hex, each with the index of one bundle.
-    """
-
-    prefix: str
-    node_ids: list[str] = []
-    bundles: list[tuple[str, int]] = []
-
-
-class PlacementSet(msgspec.Struct, frozen=True, array_like=True):
-    """Every worker group that one client vouches for at present; replaces the set before it.
-
-    `sequence` orders the sets of one client: batches may arrive out of order, and an older set
-    never replaces a newer one. A client without groups sends an empty set, once.
-    """
-
-    sequence: int
-    registrations: list[Registration]
 
 
 def place_count(registration: Registration) -> int:

@@ -112,6 +112,31 @@ class ObservedSet(msgspec.Struct, frozen=True, array_like=True):
     points: list[tuple[bytes, float]]
 
 
+class Registration(msgspec.Struct, frozen=True, array_like=True):
+    """One worker group's places: nodes by id, or bundles whose nodes the actor looks up.
+
+    Args:
+        prefix: The worker group's name.
+        node_ids: Ray node ids in hex.
+        bundles: Placement group ids in hex, each with the index of one bundle.
+    """
+
+    prefix: str
+    node_ids: list[str] = []
+    bundles: list[tuple[str, int]] = []
+
+
+class PlacementSet(msgspec.Struct, frozen=True, array_like=True):
+    """Every worker group that one client vouches for at present; replaces the set before it.
+
+    `sequence` orders the sets of one client: batches may arrive out of order, and an older set
+    never replaces a newer one. A client without groups sends an empty set, once.
+    """
+
+    sequence: int
+    registrations: list[Registration]
+
+
 class Batch(msgspec.Struct, frozen=True, array_like=True):
     """What one client sends at once; without content it is a heartbeat.
 
@@ -122,6 +147,7 @@ class Batch(msgspec.Struct, frozen=True, array_like=True):
         metrics: New measurements, folded.
         observed: Collections of observables.
         closing: What ends with this batch: nothing, the client, or (from a driver) its run.
+        placements: Every worker group that the client vouches for, when that has changed.
     """
 
     version: int
@@ -130,6 +156,7 @@ class Batch(msgspec.Struct, frozen=True, array_like=True):
     metrics: list[MetricBlock] = []
     observed: list[ObservedSet] = []
     closing: Literal["", "client", "run"] = ""
+    placements: PlacementSet | None = None
 
 
 class Ack(msgspec.Struct, frozen=True, array_like=True):

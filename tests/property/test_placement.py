@@ -5,14 +5,11 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nemo_telemetry_actor.placement.label import (
-    NO_WORKER_GROUPS,
-    check_group_name,
-    worker_groups_label,
-)
+from nemo_telemetry_actor.model.placement import NO_WORKER_GROUPS, check_group_name
+from nemo_telemetry_actor.placement.label import worker_groups_label
 from nemo_telemetry_actor.placement.map import PlacementMap
-from nemo_telemetry_actor.placement.registration import PlacementSet, Registration
 from nemo_telemetry_actor.placement.table import Answer, GroupNodes
+from nemo_telemetry_actor.wire.messages import PlacementSet, Registration
 
 RUN_OF = {"c1": "first", "c2": "first", "c3": "second"}
 NODES = ("n1", "n2", "n3")

@@ -115,12 +115,12 @@ def test_a_reader_ignores_fields_that_came_later(message: Any, extra: list[Any])
 @fewer
 @given(batch=batches, extra=scalars)
 def test_a_reader_ignores_later_fields_inside_a_batch_too(batch: Batch, extra: Any) -> None:
-    version, client, sequence, metrics, sets, closing = msgspec.msgpack.decode(encode(batch))
+    version, client, sequence, metrics, sets, *rest = msgspec.msgpack.decode(encode(batch))
     grown = [
         [declaration, [[*each, extra] for each in of_metric], extra]
         for declaration, of_metric in metrics
     ]
-    newer = [version, client, sequence, grown, [[*each, extra] for each in sets], closing]
+    newer = [version, client, sequence, grown, [[*each, extra] for each in sets], *rest]
 
     assert decode(msgspec.msgpack.encode(newer), Batch) == batch
 

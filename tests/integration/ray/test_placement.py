@@ -11,12 +11,12 @@ import pytest
 import ray
 from ray.util.placement_group import PlacementGroup, placement_group, remove_placement_group
 
-from nemo_telemetry_actor.placement.bundles import bundle_refs
+from nemo_telemetry_actor.model.placement import bundle_refs
 from nemo_telemetry_actor.placement.label import worker_groups_label
 from nemo_telemetry_actor.placement.map import PlacementMap
-from nemo_telemetry_actor.placement.registration import PlacementSet, Registration
 from nemo_telemetry_actor.placement.resolve import PlacementResolver
 from nemo_telemetry_actor.placement.table import GroupNodes
+from nemo_telemetry_actor.wire.messages import PlacementSet, Registration
 
 pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("ray_address")]
 

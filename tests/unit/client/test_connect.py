@@ -141,7 +141,18 @@ def test_a_hooked_logger_finds_the_newest_handle_at_each_call(clients: Clients) 
     undo()
 
     assert telemetry.shutdown()
-    assert [row["value"] for row in core.series()] == [0.5]
+    assert [row["value"] for row in core.series(names=["rl.policy.loss"])] == [0.5]
+
+
+def test_every_process_reports_the_memory_it_holds(clients: Clients) -> None:
+    core = new_core()
+    telemetry, _ = clients.find_or_make("r", lambda: connected(core, run_id="r"))
+
+    assert telemetry.flush()
+
+    (row,) = core.series(names=["rl.process.memory.rss"])
+    assert 10e6 < row["value"] < 10e9
+    assert (row["kind"], row["unit"]) == ("observable_gauge", "By")
 
 
 def test_a_hooked_logger_connects_when_nobody_has(clients: Clients) -> None:

@@ -8,6 +8,7 @@ from nemo_telemetry_actor.client.fold import Fold
 from nemo_telemetry_actor.client.groups import SELF_GROUP, GroupRegistry
 from nemo_telemetry_actor.client.guard import Guard
 from nemo_telemetry_actor.client.intake import Intake
+from nemo_telemetry_actor.client.placements import Placements
 from nemo_telemetry_actor.model.instrument import MetricSpec, Observation, Scope
 from nemo_telemetry_actor.testing import FakeClock
 from nemo_telemetry_actor.wire.messages import WIRE_VERSION, GaugePoints, Welcome
@@ -26,7 +27,7 @@ class Bench:
         guard = Guard(log, FakeClock().monotonic, strict=True)
         self.buffer = MeasurementBuffer(capacity)
         self.fold = Fold(groups.groups[SELF_GROUP], guard, capacity=capacity, series_per_metric=10)
-        self.intake = Intake(self.buffer, self.fold, groups, guard)
+        self.intake = Intake(self.buffer, self.fold, groups, Placements(), guard)
 
     def record(self, values: dict[str, float]) -> bool:
         return self.buffer.append((self.group, values, None, 1))

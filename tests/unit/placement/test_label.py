@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
 
-from nemo_telemetry_actor.placement.label import (
+from nemo_telemetry_actor.model.placement import (
     MAX_GROUP_NAME_CHARS,
     NO_WORKER_GROUPS,
     check_group_name,
-    worker_groups_label,
 )
+from nemo_telemetry_actor.placement.label import worker_groups_label
 
 GROUPS = {
     "vllm_policy": frozenset({"n1", "n2"}),

@@ -6,8 +6,8 @@ import pytest
 
 from nemo_telemetry_actor.placement.label import worker_groups_label
 from nemo_telemetry_actor.placement.map import PlacementMap
-from nemo_telemetry_actor.placement.registration import PlacementSet, Registration
 from nemo_telemetry_actor.placement.table import GroupNodes
+from nemo_telemetry_actor.wire.messages import PlacementSet, Registration
 
 NONE = frozenset[str]()
 

@@ -5,11 +5,10 @@ import pytest
 
 from nemo_telemetry_actor.placement.registration import (
     MAX_ID_CHARS,
-    PlacementSet,
-    Registration,
     check_registration,
     place_count,
 )
+from nemo_telemetry_actor.wire.messages import PlacementSet, Registration
 
 
 def test_a_set_survives_the_wire() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nemo_telemetry_actor.placement.bundles import MAX_BUNDLE_INDEX, bundle_refs
+from nemo_telemetry_actor.model.placement import MAX_BUNDLE_INDEX, bundle_refs
 
 
 class FakeId:

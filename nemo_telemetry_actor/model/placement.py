@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the bundles of a worker group are, as a client says it: ids and indexes, without Ray."""
+"""Worker groups as a client speaks of them: their names, and their bundles as ids, without Ray."""
 
 import operator
 from collections.abc import Iterable
@@ -11,7 +11,45 @@ BundleRef: TypeAlias = tuple[str, int]
 
 MAX_BUNDLE_INDEX: Final = 2**31 - 1
 
+NO_WORKER_GROUPS: Final = "none"
+"""The label of a host on which no worker group is resident."""
+
+MAX_GROUP_NAME_CHARS: Final = 128
+
+LABEL_SEPARATOR: Final = ","
+"""What parts the groups of one host in `rl.worker_groups`."""
+
 _HEX_DIGITS: Final = frozenset("0123456789abcdef")
+
+
+def check_group_name(name: object) -> str:
+    """Return a worker group's name, when a label that holds it can be read back.
+
+    Raises:
+        ValueError: It is no string, empty, `none`, longer than `MAX_GROUP_NAME_CHARS`, or holds
+            a comma, space at an end, or a character that cannot be printed.
+    """
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"worker group name must be a non-empty string, got {name!r:.200}")
+    if len(name) > MAX_GROUP_NAME_CHARS:
+        raise ValueError(
+            f"worker group name {name[:20]!r}… has {len(name)} characters; at most "
+            f"{MAX_GROUP_NAME_CHARS} fit"
+        )
+    if name == NO_WORKER_GROUPS:
+        raise ValueError(
+            f"worker group name {name!r} is what a host without groups is labelled; choose another"
+        )
+    if LABEL_SEPARATOR in name:
+        raise ValueError(
+            f"worker group name {name!r} holds a comma, which parts the groups of one host in "
+            "rl.worker_groups; choose a name without"
+        )
+    if name != name.strip():
+        raise ValueError(f"worker group name {name!r} begins or ends with a space; strip it")
+    if not name.isprintable():
+        raise ValueError(f"worker group name {name!r} holds a character that cannot be printed")
+    return name
 
 
 def bundle_refs(bundles: Iterable[tuple[Any, int]]) -> tuple[BundleRef, ...]:
