@@ -9,58 +9,12 @@ from nemo_telemetry_actor.errors import (
     MessageTooLargeError,
     RetryableExportError,
 )
-from nemo_telemetry_actor.export.delivery import Delivery, Page
+from nemo_telemetry_actor.export.delivery import Delivery
 from nemo_telemetry_actor.export.exporter import ExportResult
-from nemo_telemetry_actor.model.instrument import Declaration
-from nemo_telemetry_actor.model.points import MetricData, NumberPoint, Snapshot
+from nemo_telemetry_actor.model.points import NumberPoint
 from nemo_telemetry_actor.testing import FakeClock, InMemoryExporter
-from tests.snapshots import T0, numbers, snapshot
-
-DOWN = RetryableExportError("refused to connect")
-
-
-class ListSource:
-    """Gauge points of one series, numbered from 0, and counters with a revision each."""
-
-    def __init__(self, points: int = 0) -> None:
-        self.head = points
-        self.tail = 0
-        self.totals: dict[str, tuple[float, int]] = {}
-        self.asked: list[tuple[int, bool]] = []
-
-    def read_points(self, position: int, max_points: int) -> Page:
-        lost = max(0, self.tail - position)
-        first = position + lost
-        last = min(self.head, first + max_points)
-        points = [NumberPoint({}, 0, T0 + i, float(i)) for i in range(first, last)]
-        page = snapshot(MetricData(Declaration("rl.reward", "gauge"), points))
-        return Page(page, last, lost)
-
-    def read_totals(self, since_revision: int, *, everything: bool) -> tuple[Snapshot, int]:
-        self.asked.append((since_revision, everything))
-        metrics = [
-            numbers(name, "counter", [value])
-            for name, (value, revision) in self.totals.items()
-            if everything or revision > since_revision
-        ]
-        return snapshot(*metrics), max((r for _, r in self.totals.values()), default=0)
-
-
-class SizeLimited(InMemoryExporter):
-    """Takes messages of a number of points, and never the point of one value."""
-
-    def __init__(self, limit: int, poison: float | None = None) -> None:
-        super().__init__(max_points=100)
-        self.limit = limit
-        self.poison = poison
-        self.sizes: list[int] = []
-
-    async def export(self, snapshot: Snapshot) -> ExportResult:
-        self.sizes.append(snapshot.point_count)
-        values = [p.value for r in snapshot.resources for m in r.metrics for p in m.points]  # type: ignore[union-attr]
-        if snapshot.point_count > self.limit or self.poison in values:
-            raise MessageTooLargeError("too large")
-        return await super().export(snapshot)
+from tests.snapshots import T0
+from tests.unit.export.list_source import DOWN, ListSource, delivery_of, values_of
 
 
 @pytest.fixture
@@ -68,27 +22,9 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-def _delivery(
-    exporter: InMemoryExporter, source: ListSource, clock: FakeClock, position: int = 0
-) -> Delivery:
-    delivery = Delivery(
-        exporter,
-        source,
-        max_points=exporter.max_points,
-        time_ns=clock.time_ns,
-        monotonic=clock.monotonic,
-    )
-    delivery.position = position
-    return delivery
-
-
-def _values(exporter: InMemoryExporter, name: str = "rl.reward") -> list[float]:
-    return [point.value for point in exporter.points(name) if isinstance(point, NumberPoint)]
-
-
 async def test_each_point_goes_once_in_order_with_its_own_time(clock: FakeClock) -> None:
     source, exporter = ListSource(7), InMemoryExporter(max_points=3)
-    delivery = _delivery(exporter, source, clock)
+    delivery = delivery_of(exporter, source, clock)
 
     assert await delivery.run_once()
     assert await delivery.run_once()
@@ -130,7 +66,7 @@ async def test_nothing_is_lost_or_doubled_whatever_fails(clock: FakeClock) -> No
             TimeoutError(),
         ],
     )
-    delivery = _delivery(exporter, source, clock)
+    delivery = delivery_of(exporter, source, clock)
 
     results = []
     for _ in range(6):
@@ -138,18 +74,18 @@ async def test_nothing_is_lost_or_doubled_whatever_fails(clock: FakeClock) -> No
         clock.advance(100.0)
 
     assert results == [False, False, False, False, True, True]
-    assert _values(exporter) == [float(i) for i in range(10)]
+    assert values_of(exporter) == [float(i) for i in range(10)]
     state = delivery.state()
     assert (state.sent, state.failed, state.dropped) == (10, 4, {})
 
 
 async def test_what_a_backend_refuses_for_good_is_dropped_and_counted(clock: FakeClock) -> None:
     exporter = InMemoryExporter(max_points=2, outcomes=[ExportError("bad request")])
-    delivery = _delivery(exporter, ListSource(5), clock)
+    delivery = delivery_of(exporter, ListSource(5), clock)
 
     assert await delivery.run_once()
 
-    assert _values(exporter) == [2.0, 3.0, 4.0]
+    assert values_of(exporter) == [2.0, 3.0, 4.0]
     state = delivery.state()
     assert (state.sent, state.failed, state.dropped) == (3, 1, {"refused": 2})
 
@@ -159,12 +95,12 @@ async def test_what_a_backend_rejects_of_a_message_is_counted_and_not_sent_again
 ) -> None:
     outcomes = [ExportResult(3, "out of order"), ExportResult(0, "deprecated"), ExportResult(9)]
     exporter = InMemoryExporter(max_points=5, outcomes=outcomes)
-    delivery = _delivery(exporter, ListSource(15), clock)
+    delivery = delivery_of(exporter, ListSource(15), clock)
 
     assert await delivery.run_once()
 
     state = delivery.state()
-    assert len(_values(exporter)) == 15
+    assert len(values_of(exporter)) == 15
     assert (state.sent, state.rejected, state.state) == (7, 8, "up")
     assert state.last_error == "took a message and rejected 5 of 5 points: "
     assert [record.getMessage() for record in caplog.records] == [
@@ -177,7 +113,7 @@ async def test_a_backend_that_refuses_is_told_of_once_a_minute(
 ) -> None:
     exporter = InMemoryExporter(max_points=1, outcomes=[ExportError("bad request")] * 8)
     source = ListSource()
-    delivery = _delivery(exporter, source, clock)
+    delivery = delivery_of(exporter, source, clock)
 
     for _ in range(8):
         source.head += 1
@@ -193,7 +129,7 @@ async def test_a_backend_that_refuses_is_told_of_once_a_minute(
 
 async def test_a_backend_that_is_down_is_tried_after_waits_that_double(clock: FakeClock) -> None:
     exporter = InMemoryExporter(outcomes=[DOWN] * 9)
-    delivery = _delivery(exporter, ListSource(1), clock)
+    delivery = delivery_of(exporter, ListSource(1), clock)
 
     waits = []
     for _ in range(9):
@@ -216,7 +152,7 @@ async def test_a_backend_that_is_down_is_tried_after_waits_that_double(clock: Fa
 
 async def test_a_backend_is_left_alone_as_long_as_it_asks(clock: FakeClock) -> None:
     exporter = InMemoryExporter(outcomes=[RetryableExportError("busy", retry_after_s=7.0)])
-    delivery = _delivery(exporter, ListSource(1), clock)
+    delivery = delivery_of(exporter, ListSource(1), clock)
     await delivery.run_once()
 
     clock.advance(6.9)
@@ -229,7 +165,7 @@ async def test_a_backend_is_left_alone_as_long_as_it_asks(clock: FakeClock) -> N
 
 async def test_hurry_cuts_a_wait_of_our_own_short(clock: FakeClock) -> None:
     exporter = InMemoryExporter(outcomes=[DOWN])
-    delivery = _delivery(exporter, ListSource(1), clock)
+    delivery = delivery_of(exporter, ListSource(1), clock)
     await delivery.run_once()
 
     assert not await delivery.run_once()
@@ -240,7 +176,7 @@ async def test_one_line_when_a_backend_goes_and_one_when_it_is_back(
     clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     exporter = InMemoryExporter(outcomes=[DOWN, RetryableExportError("other words"), DOWN])
-    delivery = _delivery(exporter, ListSource(3), clock)
+    delivery = delivery_of(exporter, ListSource(3), clock)
 
     for _ in range(5):
         await delivery.run_once()
@@ -256,7 +192,7 @@ async def test_a_bug_in_an_exporter_is_shown_with_its_trace_once(
     clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     exporter = InMemoryExporter(outcomes=[ZeroDivisionError("a bug")] * 3)
-    delivery = _delivery(exporter, ListSource(3), clock)
+    delivery = delivery_of(exporter, ListSource(3), clock)
 
     for _ in range(3):
         assert not await delivery.run_once()
@@ -270,7 +206,7 @@ async def test_a_bug_in_an_exporter_is_shown_with_its_trace_once(
 async def test_points_lost_while_a_backend_is_down_are_counted_once(clock: FakeClock) -> None:
     source = ListSource(10)
     exporter = InMemoryExporter(outcomes=[DOWN, DOWN, MessageTooLargeError("too large")])
-    delivery = _delivery(exporter, source, clock)
+    delivery = delivery_of(exporter, source, clock)
     await delivery.run_once()
     source.tail = 4
 
@@ -278,134 +214,18 @@ async def test_points_lost_while_a_backend_is_down_are_counted_once(clock: FakeC
         clock.advance(100.0)
         await delivery.run_once()
 
-    assert _values(exporter) == [4.0, 5.0, 6.0, 7.0, 8.0, 9.0]
+    assert values_of(exporter) == [4.0, 5.0, 6.0, 7.0, 8.0, 9.0]
     assert delivery.state().dropped == {"queue_full": 4}
 
 
 async def test_a_dead_exporter_delays_no_other(clock: FakeClock) -> None:
     source = ListSource(3)
-    dead = _delivery(InMemoryExporter("dead", outcomes=[DOWN] * 5), source, clock)
+    dead = delivery_of(InMemoryExporter("dead", outcomes=[DOWN] * 5), source, clock)
     exporter = InMemoryExporter("alive")
-    alive = _delivery(exporter, source, clock)
+    alive = delivery_of(exporter, source, clock)
 
     results = [await dead.run_once(), await alive.run_once()]
 
     assert results == [False, True]
-    assert len(_values(exporter)) == 3
+    assert len(values_of(exporter)) == 3
     assert (dead.state().backlog_points, alive.state().backlog_points) == (3, 0)
-
-
-# ---- size
-
-
-async def test_a_message_that_is_too_large_goes_in_halves(clock: FakeClock) -> None:
-    exporter = SizeLimited(limit=30)
-    delivery = _delivery(exporter, ListSource(100), clock)
-
-    assert await delivery.run_once()
-
-    assert exporter.sizes == [100, 50, 25, 25, 25, 25]
-    assert _values(exporter) == [float(i) for i in range(100)]
-    assert delivery.state().failed == 0
-
-
-async def test_the_size_that_passed_is_kept_and_larger_ones_are_tried_again(
-    clock: FakeClock,
-) -> None:
-    source, exporter = ListSource(100), SizeLimited(limit=30)
-    delivery = _delivery(exporter, source, clock)
-    await delivery.run_once()
-    exporter.sizes.clear()
-
-    source.head = 150
-    await delivery.run_once()
-    exporter.limit = 100
-    source.head = 350
-    await delivery.run_once()
-
-    assert exporter.sizes == [50, 25, 25, 50, 50, 50, 50]
-
-
-async def test_one_point_that_is_too_large_is_dropped_and_leaves_no_mark(clock: FakeClock) -> None:
-    source, exporter = ListSource(8), SizeLimited(limit=100, poison=3.0)
-    delivery = _delivery(exporter, source, clock)
-
-    assert await delivery.run_once()
-
-    assert _values(exporter) == [0.0, 1.0, 2.0, 4.0, 5.0, 6.0, 7.0]
-    assert delivery.state().dropped == {"refused": 1}
-    assert exporter.sizes == [8, 4, 2, 2, 1, 1, 4]
-
-
-async def test_totals_that_are_too_large_together_go_in_halves_each_once(clock: FakeClock) -> None:
-    source, exporter = ListSource(), SizeLimited(limit=2)
-    source.totals = {f"rl.c{i}": (float(i), 1) for i in range(7)}
-    delivery = _delivery(exporter, source, clock)
-
-    assert await delivery.run_once()
-
-    assert [_values(exporter, f"rl.c{i}") for i in range(7)] == [[float(i)] for i in range(7)]
-    assert exporter.sizes == [7, 3, 1, 1, 1, 3, 1, 1, 1, 1]
-
-
-# ---- totals
-
-
-async def test_totals_go_when_they_changed(clock: FakeClock) -> None:
-    source, exporter = ListSource(), InMemoryExporter()
-    source.totals = {"rl.a": (1.0, 1), "rl.b": (1.0, 1)}
-    delivery = _delivery(exporter, source, clock)
-
-    await delivery.run_once()
-    source.totals["rl.b"] = (2.0, 2)
-    await delivery.run_once()
-    await delivery.run_once()
-
-    assert (_values(exporter, "rl.a"), _values(exporter, "rl.b")) == ([1.0], [1.0, 2.0])
-    assert delivery.revision == 2
-
-
-async def test_totals_go_once_a_minute_also_when_they_do_not_change(clock: FakeClock) -> None:
-    source, exporter = ListSource(), InMemoryExporter()
-    source.totals = {"rl.a": (1.0, 1)}
-    delivery = _delivery(exporter, source, clock)
-
-    for _ in range(13):
-        await delivery.run_once()
-        clock.advance(10.0)
-
-    assert _values(exporter, "rl.a") == [1.0, 1.0, 1.0]
-    assert [everything for _, everything in source.asked] == ([False] * 6 + [True]) + (
-        [False] * 5 + [True]
-    )
-
-
-async def test_totals_that_did_not_go_are_read_anew(clock: FakeClock) -> None:
-    source, exporter = ListSource(), InMemoryExporter(outcomes=[DOWN])
-    source.totals = {"rl.a": (1.0, 1)}
-    delivery = _delivery(exporter, source, clock)
-
-    assert not await delivery.run_once()
-    assert delivery.revision == 0
-    source.totals = {"rl.a": (3.0, 2)}
-    clock.advance(2.0)
-
-    assert await delivery.run_once()
-    assert _values(exporter, "rl.a") == [3.0]
-
-
-async def test_points_go_before_totals(clock: FakeClock) -> None:
-    source, exporter = ListSource(1), InMemoryExporter()
-    source.totals = {"rl.a": (1.0, 1)}
-
-    await _delivery(exporter, source, clock).run_once()
-
-    names = [each.resources[0].metrics[0].declaration.name for each in exporter.snapshots]
-    assert names == ["rl.reward", "rl.a"]
-
-
-def test_the_account_is_complete_before_the_first_success(clock: FakeClock) -> None:
-    state = _delivery(InMemoryExporter(), ListSource(4), clock).state()
-
-    assert (state.name, state.state, state.backlog_points) == ("memory", "idle", 4)
-    assert (state.last_success_unix_nano, state.last_error) == (0, "")

@@ -1,63 +1,18 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
 # SPDX-License-Identifier: Apache-2.0
 import gc
-import logging
 import weakref
-from typing import Any
 
 import pytest
 
-from nemo_telemetry_actor.ingest.admit import Admission
 from nemo_telemetry_actor.registry.producers import Producer
 from nemo_telemetry_actor.registry.registry import (
     ENDED_RUN_KEPT_S,
     LOST_CLIENT_KEPT_S,
-    Registry,
 )
-from nemo_telemetry_actor.testing import FakeClock
-from nemo_telemetry_actor.wire.messages import MetricBlock, ObservedSet
-from tests.batches import batch, declared, gauge_points, hello, observed, sum_delta
-
-LEASE_S = 30.0
-DRIVER, WORKER, OTHER = "d" * 32, "a" * 32, "b" * 32
-
-
-class World:
-    """A registry, its admission and a clock."""
-
-    def __init__(self) -> None:
-        self.clock = FakeClock()
-        self.fresh = 0
-        self.registry = Registry(lease_s=LEASE_S, fresh_run_id=self._fresh_run_id)
-        self.admission = Admission(
-            self.registry, series_per_metric=10, series=100, keep_points=True
-        )
-
-    def join(self, client_id: str = WORKER, **changes: Any) -> Producer:
-        greeting = hello(client_id, **changes)
-        return self.registry.join(greeting, self.clock.time_ns(), self.clock.monotonic())
-
-    def drive(self, run_id: str, client_id: str = DRIVER, **changes: Any) -> Producer:
-        return self.join(client_id, run_id=run_id, opens_run=True, **changes)
-
-    def send(self, producer: Producer, sequence: int, *content: MetricBlock | ObservedSet) -> None:
-        message = batch(sequence, *content, client_id=producer.client_id)
-        self.admission.apply(producer, message, self.clock.time_ns())
-
-    def pass_time(self, seconds: float, *alive: Producer) -> list[str]:
-        """Let time pass in which some clients are heard; return the runs that ended."""
-        self.clock.advance(seconds)
-        for producer in alive:
-            self.registry.renew(producer, self.clock.time_ns(), self.clock.monotonic())
-        ended = self.registry.expire(self.clock.time_ns(), self.clock.monotonic())
-        return [run.run_id for run in ended]
-
-    def forget(self, exported_revision: int = 10**9) -> None:
-        self.registry.forget_finished(self.clock.monotonic(), exported_revision)
-
-    def _fresh_run_id(self) -> str:
-        self.fresh += 1
-        return f"fresh-{self.fresh}"
+from nemo_telemetry_actor.wire.messages import MetricBlock
+from tests.batches import declared, gauge_points, observed, sum_delta
+from tests.unit.registry.world import DRIVER, LEASE_S, OTHER, WORKER, World
 
 
 @pytest.fixture
@@ -342,50 +297,6 @@ def test_a_thousand_short_lived_clients_leave_nothing(world: World) -> None:
     assert world.registry.series_count == 0
     assert set(world.registry.producers) == {DRIVER}
     assert [each for each in kept if each() is not None] == []
-
-
-# ---- resources
-
-
-def test_a_resource_is_the_runs_under_the_processs_under_the_identity(world: World) -> None:
-    world.drive("r", run_attributes={"service.name": "s", "nemo.run.id": "other", "x": 1})
-    worker = world.join(
-        run_id="r", process_attributes={"x": 2, "rl.worker_group": "policy", "nv.dl.rank": 0}
-    )
-
-    assert worker.resource() == {
-        "service.name": "s",
-        "x": 2,
-        "rl.worker_group": "policy",
-        "nv.dl.rank": 0,
-        "nemo.run.id": "r",
-        "service.instance.id": "r-policy-rank0-aaaaaaaa",
-    }
-    assert worker.resource() is worker.resource()
-
-
-def test_a_resource_follows_what_is_said_later(world: World) -> None:
-    worker = world.join(run_id="r", process_attributes={"x": 1})
-    before = worker.resource()
-
-    world.drive("r", run_attributes={"service.name": "s"})
-    described = worker.resource()
-    world.join(run_id="r", process_attributes={"x": 2})
-
-    assert ("service.name" in before, described["service.name"]) == (False, "s")
-    assert worker.resource()["x"] == 2
-
-
-def test_a_resource_attribute_that_cannot_travel_is_left_out(
-    world: World, caplog: pytest.LogCaptureFixture
-) -> None:
-    with caplog.at_level(logging.WARNING):
-        producer = world.join(
-            run_id="r", process_attributes={"": 1, "a": {"b": 1}, "c": [1, "x"], "d": [1, 2]}
-        )
-
-    assert dict(producer.attributes) == {"d": (1, 2)}
-    assert len(caplog.records) == 3
 
 
 def test_nothing_new_is_no_reason_to_commit(world: World) -> None:
