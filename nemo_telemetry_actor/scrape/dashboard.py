@@ -107,10 +107,13 @@ class SummaryReader:
         self._seen: dict[str, tuple[float | None, float]] = {}
 
     def read(self, hosts: Sequence[HostTarget], body: bytes) -> Sweep | FetchFailure:
-        """Return one reading a host; a failure when the answer is no summary."""
+        """Return one reading a host; a failure when the answer is no summary of this cluster."""
         nodes = parse_summary(body)
         if isinstance(nodes, FetchFailure):
             return nodes
+        ours = {node_id for host in hosts for node_id in host.node_ids}
+        if nodes and ours and ours.isdisjoint(nodes):
+            return FetchFailure("foreign", "the dashboard that answers is of another cluster")
         at_s = self._monotonic()
         seen, self._seen = self._seen, {}
         for node_id, node in nodes.items():

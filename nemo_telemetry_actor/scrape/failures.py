@@ -19,6 +19,7 @@ FailureKind: TypeAlias = Literal[
     "too_large",
     "bad_encoding",
     "bad_json",
+    "foreign",
     "stale",
     "internal",
 ]

@@ -13,8 +13,10 @@ import ray
 
 _DEFAULT_TOKEN_FILE: Final = "~/.ray/auth_token"  # noqa: S105  # a path
 _OWN_HELPER: Final = "ray._private.authentication.http_token_authentication"
-# The key and the namespace under which the dashboard writes its address (Ray 2.9 to 2.60).
-_DASHBOARD_KEY: Final = "dashboard"
+# Where Ray keeps the dashboard's address. The key `dashboard` in the same namespace will not do:
+# without a dashboard it holds the default address, at which another cluster's may listen.
+_DASHBOARD_KEY: Final = "webui:url"
+_DASHBOARD_NAMESPACE: Final = "dashboard"
 
 
 class RayCluster:
@@ -46,7 +48,7 @@ def _dashboard_url() -> str | None:
 
     if not internal_kv._internal_kv_initialized():  # type: ignore[no-untyped-call]
         return None
-    found = internal_kv._internal_kv_get(_DASHBOARD_KEY, namespace=_DASHBOARD_KEY)
+    found = internal_kv._internal_kv_get(_DASHBOARD_KEY, namespace=_DASHBOARD_NAMESPACE)
     url = found.decode(errors="replace").strip() if found else ""
     port = url.rpartition(":")[2]
     return url if port.isdecimal() and int(port) > 0 else None

@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 # With these there is no dashboard for us; with others there is one, and it has trouble.
 _ABSENT: Final[frozenset[FailureKind]] = frozenset(
-    {"bad_address", "refused", "unreachable", "unauthorized"}
+    {"bad_address", "refused", "unreachable", "unauthorized", "foreign"}
 )
 # A dashboard that is busy for a moment is no reason to take gauges from other readers.
 _TROUBLES_BEFORE_FALL_BACK: Final = 3

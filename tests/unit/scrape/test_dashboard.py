@@ -134,6 +134,16 @@ def test_a_node_beside_one_that_stands_still_speaks_for_the_host() -> None:
     assert _outcome(reader, body, "n1", "n2") == ("fresh", Memory(4.0, 9.0))
 
 
+def test_the_dashboard_of_another_cluster_is_not_believed() -> None:
+    clock = FakeClock()
+    reader = SummaryReader(monotonic=clock.monotonic, now=clock.time_ns)
+
+    failure = reader.read([HostTarget("alpha", ("n1",), ())], _body(_node("theirs")))
+
+    assert isinstance(failure, FetchFailure)
+    assert failure.kind == "foreign"
+
+
 def test_an_answer_that_is_no_summary_is_no_sweep() -> None:
     clock = FakeClock()
     reader = SummaryReader(monotonic=clock.monotonic, now=clock.time_ns)

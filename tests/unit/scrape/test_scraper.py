@@ -205,6 +205,15 @@ def test_without_a_dashboard_the_pages_are_read_and_it_is_said_once(
     assert "there is no dashboard to ask" in caplog.text
 
 
+def test_the_dashboard_of_another_cluster_counts_as_none() -> None:
+    bench = Bench("2.54.1")
+    bench.fetcher.summary = summary(theirs=7)
+
+    bench.run()
+
+    assert (bench.used, bench.scraper.way.source) == ({"alpha": 3.0}, "raylet")
+
+
 def test_a_dashboard_that_is_back_is_asked_again() -> None:
     bench = Bench("2.54.1")
     bench.fetcher.summary = _DOWN
