@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from nemo_telemetry_actor.actor.core import TelemetryCore
-from nemo_telemetry_actor.client import fold
+from nemo_telemetry_actor.client import fold, outbox
 from nemo_telemetry_actor.client.transport import OnDone
 from nemo_telemetry_actor.config.fields import ClientConfig, LimitsConfig, TelemetryConfig
 from nemo_telemetry_actor.model.instrument import MetricSpec, Observation
 from nemo_telemetry_actor.testing import Fate, InProcess, new_core
 from nemo_telemetry_actor.wire.messages import WIRE_VERSION, Ack, Welcome, decode, encode
 from tests.unit.client.conftest import Join
-from tests.unit.client.counting import BRISK, SPECS, count, ready, values
+from tests.unit.client.counting import BRISK, SPECS, count, ready, said, values
 
 pytestmark = pytest.mark.usefixtures("short_waits")
 
@@ -38,6 +38,21 @@ def test_what_was_recorded_before_there_was_an_actor_arrives_with_its_time(
     (row,) = [row for row in core.series() if row["name"] == "rl.env.score"]
     assert row["value"] == 0.5
     assert before <= row["time_unix_nano"] <= after
+
+
+def test_a_flush_does_not_sit_out_a_wait(
+    core: TelemetryCore, way: InProcess, join: Join, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbox, "_FIRST_WAIT_S", 60.0)
+    way.core = None
+    telemetry = join(way)
+    telemetry.register_metric_group("env", SPECS)
+    count(telemetry, 1.0)
+    assert way.wait_until(lambda: len(way.hellos) == 1)
+
+    way.core = core
+
+    assert telemetry.flush(5.0)
 
 
 def test_values_arrive_without_a_flush_within_the_interval(way: InProcess, join: Join) -> None:
@@ -174,7 +189,7 @@ def test_the_first_goodbye_is_the_last_batch_and_ends_the_run(
 
     assert telemetry.shutdown()
 
-    assert [batch.closing for batch in way.batches] == ["", "run"]
+    assert [batch.closing for batch in said(way)] == ["", "run"]
     assert [run["state"] for run in core.state()["runs"]] == ["ended"]
 
 
@@ -198,7 +213,7 @@ def test_a_goodbye_is_sent_again_when_its_answer_is_lost(
 
     assert telemetry.shutdown()
 
-    assert [batch.closing for batch in way.batches] == ["run", "run"]
+    assert [batch.closing for batch in said(way)] == ["run", "run"]
 
 
 def test_what_is_dropped_after_shutdown_was_called_rides_with_the_goodbye(
@@ -220,7 +235,7 @@ def test_what_is_dropped_after_shutdown_was_called_rides_with_the_goodbye(
     assert not closing.is_alive()
     assert values(core, "rl.env.tokens") == [1.0]
     assert values(core, "nemo_telemetry.client.dropped") == [1.0, 1.0]
-    assert [batch.closing for batch in way.batches] == ["", "", "client"]
+    assert [batch.closing for batch in said(way)] == ["", "", "client"]
 
 
 def test_nothing_is_sent_after_the_goodbye(way: InProcess, join: Join) -> None:

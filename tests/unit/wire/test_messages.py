@@ -85,8 +85,17 @@ def test_bytes_of_the_first_version_still_say_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_the_first_version_is_still_what_is_sent(name: str) -> None:
-    assert encode(MESSAGES[name]) == (STORED / f"{name}.bin").read_bytes()
+def test_what_is_sent_starts_with_what_the_first_version_sent(name: str) -> None:
+    stored = msgspec.msgpack.decode((STORED / f"{name}.bin").read_bytes())
+
+    assert _starts_with(msgspec.msgpack.decode(encode(MESSAGES[name])), stored)
+
+
+def _starts_with(sent: Any, stored: Any) -> bool:
+    """Whether all fields of old are there and in their places; new ones may follow."""
+    if isinstance(stored, list):
+        return len(sent) >= len(stored) and all(map(_starts_with, sent, stored))
+    return bool(sent == stored)
 
 
 def test_every_stored_message_is_read_by_a_test() -> None:
