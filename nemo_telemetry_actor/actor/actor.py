@@ -16,13 +16,18 @@ from typing import Any
 import ray
 
 from nemo_telemetry_actor.actor.core import TelemetryCore
+from nemo_telemetry_actor.actor.hosts import HostSources
 from nemo_telemetry_actor.actor.loops import Commits, Loops
 from nemo_telemetry_actor.client.identity import fresh_run_id, new_client_id
-from nemo_telemetry_actor.config.fields import TelemetryConfig
+from nemo_telemetry_actor.config.fields import HostsConfig, TelemetryConfig
 from nemo_telemetry_actor.config.transfer import decode_config, differences
 from nemo_telemetry_actor.errors import ConfigError
 from nemo_telemetry_actor.export.build import build_exporters
 from nemo_telemetry_actor.export.exporter import PushExporter
+from nemo_telemetry_actor.placement.resolve import PlacementResolver
+from nemo_telemetry_actor.scrape.fetch import PageFetcher
+from nemo_telemetry_actor.scrape.ray_nodes import RayCluster
+from nemo_telemetry_actor.scrape.scraper import HostScraper, ScrapeSettings
 from nemo_telemetry_actor.web.server import HttpServer
 
 _log = logging.getLogger("nemo_telemetry_actor")
@@ -42,6 +47,8 @@ class TelemetryActor:
         problems: list[str] = []
         settings = _readable(config, problems)
         exporters = _built(settings, _log_directory(), problems)
+        hosts = settings.hosts
+        self._fetcher = PageFetcher(timeout_s=hosts.timeout_s) if hosts is not None else None
         self._core = TelemetryCore(
             settings,
             exporters,
@@ -49,6 +56,7 @@ class TelemetryActor:
             monotonic=time.monotonic,
             incarnation=new_client_id(),
             fresh_run_id=fresh_run_id,
+            hosts=_host_sources(hosts, self._fetcher),
         )
         self._commits = Commits(self._core.commit)
         self._loops = Loops(self._core)
@@ -89,6 +97,10 @@ class TelemetryActor:
         """Return the newest value of every series: of one run or all, and of named metrics."""
         return self._core.series(run_id, names)
 
+    async def hosts(self) -> list[dict[str, Any]]:
+        """Return the memory of every host and who sits there; empty while `hosts` is off."""
+        return self._core.hosts()
+
     async def config_differences(self, *, config: bytes) -> list[str]:
         """Return how the configuration in force differs from another, without secrets."""
         return list(differences(self._core.config, decode_config(config)))
@@ -102,6 +114,8 @@ class TelemetryActor:
         await self._starting
         await self._loops.stop()
         delivered = await self._core.drain(timeout_s)
+        if self._fetcher is not None:
+            await self._fetcher.close()
         await self._server.stop()
         return delivered
 
@@ -123,6 +137,20 @@ def _built(
         _log.exception("no push exporter could be made")
         problems.append(f"no push exporter could be made: {error!r}")
         return ()
+
+
+def _host_sources(hosts: HostsConfig | None, fetcher: PageFetcher | None) -> HostSources | None:
+    if hosts is None or fetcher is None:
+        return None
+    settings = ScrapeSettings(
+        interval_s=hosts.interval_s,
+        timeout_s=hosts.timeout_s,
+        source=hosts.source,
+        via=hosts.via,
+        components=hosts.components,
+    )
+    scraper = HostScraper(RayCluster(), fetcher, settings)
+    return HostSources(scraper, PlacementResolver().resolve)
 
 
 def _log_directory() -> Path:

@@ -7,13 +7,19 @@ Everything here runs on one event loop, and nothing here knows Ray. The order of
 """
 
 import asyncio
-import os
-import socket
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import msgspec
 
+from nemo_telemetry_actor.actor.account import (
+    client_row,
+    exporter_row,
+    ingest_row,
+    process_rows,
+    run_row,
+)
+from nemo_telemetry_actor.actor.hosts import HostReporter, HostSources
 from nemo_telemetry_actor.actor.source import CommittedSource
 from nemo_telemetry_actor.config.fields import TelemetryConfig
 from nemo_telemetry_actor.errors import WireError
@@ -21,10 +27,10 @@ from nemo_telemetry_actor.export.delivery import Delivery
 from nemo_telemetry_actor.export.exporter import PushExporter
 from nemo_telemetry_actor.ingest.admit import Admission
 from nemo_telemetry_actor.model.points import Snapshot
+from nemo_telemetry_actor.placement.map import PlacementMap
 from nemo_telemetry_actor.registry.collect import snapshot_of_now
 from nemo_telemetry_actor.registry.pointlog import PointLog
 from nemo_telemetry_actor.registry.registry import Registry
-from nemo_telemetry_actor.version import __version__
 from nemo_telemetry_actor.wire.messages import (
     WIRE_VERSION,
     Ack,
@@ -48,6 +54,7 @@ class TelemetryCore:
         monotonic: Clock in seconds.
         incarnation: Identity of this life of the core.
         fresh_run_id: Makes a run id when nothing names one.
+        hosts: What host memory is made of; None leaves it out.
     """
 
     def __init__(
@@ -59,6 +66,7 @@ class TelemetryCore:
         monotonic: Callable[[], float],
         incarnation: str,
         fresh_run_id: Callable[[], str],
+        hosts: HostSources | None = None,
     ) -> None:
         self.config = config
         self.incarnation = incarnation
@@ -76,6 +84,12 @@ class TelemetryCore:
             series=config.limits.series,
             keep_points=bool(exporters),
         )
+        self._placements = PlacementMap()
+        self.host_reporter: HostReporter | None = None
+        if hosts is not None:
+            self.host_reporter = HostReporter(
+                self._registry, self._placements, hosts, keep_points=bool(exporters)
+            )
         self._log = PointLog(config.limits.backlog_points)
         self._source = CommittedSource(self._registry, self._log, time_ns)
         self.deliveries = [
@@ -98,7 +112,10 @@ class TelemetryCore:
             WireError: The greeting cannot be read.
         """
         greeting = decode(hello, Hello)
+        before = self._registry.producers.get(greeting.client_id)
         producer = self._registry.join(greeting, self._time_ns(), self._monotonic())
+        if before is not None and before.run is not producer.run:
+            self._placements.drop_client(greeting.client_id)
         client, limits = self.config.client, self.config.limits
         return encode(
             Welcome(
@@ -127,8 +144,11 @@ class TelemetryCore:
         now_unix_nano, now_s = self._time_ns(), self._monotonic()
         self._registry.renew(producer, now_unix_nano, now_s)
         self._admission.apply(producer, batch, now_unix_nano)
+        if batch.placements is not None:
+            self._placements.replace(producer.run.run_id, producer.client_id, batch.placements)
         if batch.closing:
             producer.is_closed = True
+            self._placements.drop_client(producer.client_id)
         # Another driver may have taken the run over meanwhile; it goes on with that one.
         if batch.closing == "run" and producer.run.driver_id == producer.client_id:
             producer.run.end(now_unix_nano, now_s)
@@ -147,6 +167,9 @@ class TelemetryCore:
         now_unix_nano, now_s = self._time_ns(), self._monotonic()
         if self._registry.expire(now_unix_nano, now_s):
             self.run_ended.set()
+        for client_id in self._placements.clients():
+            if self._registry.known(client_id) is None:
+                self._placements.drop_client(client_id)
         self.commit()
         exported = min((each.revision for each in self.deliveries), default=self._registry.revision)
         self._registry.forget_finished(now_s, exported)
@@ -208,54 +231,24 @@ class TelemetryCore:
 
     def state(self) -> dict[str, Any]:
         """Return the whole state in builtins, without any secret."""
-        dropped = dict(self._admission.dropped)
-        if self._undecodable:
-            dropped["decode_error"] = self._undecodable
         return {
-            "version": __version__,
+            **process_rows(),
             "incarnation": self.incarnation,
-            "host": socket.gethostname(),
-            "pid": os.getpid(),
             "started_unix_nano": self._started_unix_nano,
             "time_unix_nano": self._time_ns(),
             "http_url": self.http_url,
             "problems": list(self.problems),
-            "runs": [
-                {
-                    "run_id": run.run_id,
-                    "state": "open" if run.is_open else "ended",
-                    "opened_unix_nano": run.opened_unix_nano,
-                    "ended_unix_nano": run.ended_unix_nano,
-                    "clients": sum(each.has_lease for each in run.producers.values()),
-                    "series": sum(each.series_count for each in run.producers.values()),
-                    "points": sum(each.accepted for each in run.producers.values()),
-                    "attributes": dict(run.attributes),
-                }
-                for run in self._registry.runs.values()
-            ],
-            "clients": [
-                {
-                    "client_id": each.client_id,
-                    "run_id": each.run.run_id,
-                    "host": each.attributes.get("host.name"),
-                    "pid": each.attributes.get("process.pid"),
-                    "worker_group": each.attributes.get("rl.worker_group"),
-                    "rank": each.attributes.get("nv.dl.rank"),
-                    "series": each.series_count,
-                    "points": each.accepted,
-                    "heard_unix_nano": each.heard_unix_nano,
-                    "state": "closed" if each.is_closed else "live" if each.has_lease else "lost",
-                }
-                for each in self._registry.producers.values()
-            ],
-            "ingest": {
-                "accepted": self._admission.accepted,
-                "duplicate_batches": self._admission.duplicates,
-                "dropped": dropped,
-                "series": self._registry.series_count,
-            },
-            "exporters": [msgspec.to_builtins(each.state()) for each in self.deliveries],
+            "runs": [run_row(run) for run in self._registry.runs.values()],
+            "clients": [client_row(each) for each in self._registry.producers.values()],
+            "ingest": ingest_row(self._admission, self._registry, self._undecodable),
+            "exporters": [exporter_row(each) for each in self.deliveries],
+            "hosts": None if self.host_reporter is None else self.host_reporter.state(),
         }
+
+    def hosts(self) -> list[dict[str, Any]]:
+        """Return every host of the cluster as it is known now; empty while that is off."""
+        reporter = self.host_reporter
+        return [] if reporter is None else reporter.hosts(self._time_ns())
 
     def series(
         self, run_id: str | None = None, names: Sequence[str] | None = None

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from nemo_telemetry_actor.actor.core import TelemetryCore
+from nemo_telemetry_actor.actor.hosts import HostReporter
 from nemo_telemetry_actor.export.delivery import Delivery
 
 _log = logging.getLogger("nemo_telemetry_actor")
@@ -64,6 +65,9 @@ class Loops:
         """Start ticking and delivering."""
         self._tasks.append(asyncio.create_task(self._tick_forever(), name="tick"))
         self._tasks.append(asyncio.create_task(self._wake_at_run_end(), name="run-end"))
+        if self._core.host_reporter is not None:
+            sweeps = self._sweep_forever(self._core.host_reporter)
+            self._tasks.append(asyncio.create_task(sweeps, name="sweep"))
         for delivery in self._core.deliveries:
             wake = asyncio.Event()
             self._wakes.append(wake)
@@ -98,6 +102,19 @@ class Loops:
             except Exception:  # noqa: BLE001 — logged; the next tick may go well
                 _log.exception("tick failed")
 
+    async def _sweep_forever(self, reporter: HostReporter) -> None:
+        loop = asyncio.get_running_loop()
+        hosts = self._core.config.hosts
+        interval_s = hosts.interval_s if hosts is not None else 0.0
+        due_s = loop.time()
+        while True:
+            try:
+                await reporter.sweep()
+            except Exception:  # noqa: BLE001 — logged; the next sweep may go well
+                _log.exception("a sweep of the hosts failed")
+            due_s = _next_due_s(due_s, interval_s, loop.time())
+            await asyncio.sleep(due_s - loop.time())
+
     async def _wake_at_run_end(self) -> None:
         while True:
             await self._core.run_ended.wait()
@@ -118,11 +135,14 @@ class Loops:
                 async with asyncio.timeout_at(until_s):
                     await wake.wait()
             wake.clear()
-            late_s = loop.time() - due_s + _TIMER_STEP_S
-            if late_s >= 0:
-                # Steady phase: the time an export takes does not shift the next one.
-                due_s += interval_s * (late_s // interval_s + 1)
+            due_s = _next_due_s(due_s, interval_s, loop.time())
             a_round = asyncio.create_task(delivery.run_once())
             self._rounds.add(a_round)
             a_round.add_done_callback(self._rounds.discard)
             is_delivered = await asyncio.shield(a_round)
+
+
+def _next_due_s(due_s: float, interval_s: float, now_s: float) -> float:
+    """Return the next time of a timer that keeps its phase, whatever its work takes."""
+    late_s = now_s - due_s + _TIMER_STEP_S
+    return due_s + interval_s * (late_s // interval_s + 1) if late_s >= 0 else due_s

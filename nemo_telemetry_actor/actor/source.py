@@ -36,7 +36,7 @@ class CommittedSource:
         self._last_unix_nano = max(self._last_unix_nano + 1, self._time_ns())
         snapshots = [
             snapshot_of_totals(
-                run.producers.values(),
+                run.everyone(),
                 0 if everything and run.is_open else since_revision,
                 self._last_unix_nano,
             )

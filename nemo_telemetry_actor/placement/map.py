@@ -87,6 +87,10 @@ class PlacementMap:
             if not clients:
                 del self._runs[run_id]
 
+    def clients(self) -> frozenset[str]:
+        """Return every client that vouches for something, or has a set here."""
+        return frozenset(key for clients in self._runs.values() for key in clients)
+
     def drop_run(self, run_id: str) -> None:
         """End what all clients of a run vouch for; an unknown run is fine."""
         for vouched in self._runs.pop(run_id, {}).values():

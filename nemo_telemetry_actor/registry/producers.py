@@ -42,6 +42,7 @@ class Run:
         self.names = ExpositionNames()
         self.warned: set[str] = set()
         self.producers: dict[str, Producer] = {}
+        self.own: Producer | None = None
         self.ended_unix_nano: int | None = None
         self.ended_s = 0.0
         self.last_revision = 0
@@ -50,6 +51,12 @@ class Run:
         """Set the resource attributes that all processes of the run share."""
         self.attributes = _usable(attributes, f"run {self.run_id}")
         self.version += 1
+
+    def everyone(self) -> "Iterator[Producer]":
+        """Yield every producer, the service itself with what it measures for the run included."""
+        yield from self.producers.values()
+        if self.own is not None:
+            yield self.own
 
     @property
     def is_open(self) -> bool:

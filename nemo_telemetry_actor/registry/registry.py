@@ -9,14 +9,18 @@ actor is read from the committed side, so that an acknowledgement and an export 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from nemo_telemetry_actor.model.instrument import Declaration
 from nemo_telemetry_actor.model.points import Attributes, NumberPoint
 from nemo_telemetry_actor.registry.pointlog import PointColumn
 from nemo_telemetry_actor.registry.producers import Producer, ProducerMetric, Run
 from nemo_telemetry_actor.registry.series import Series
-from nemo_telemetry_actor.wire.messages import Hello
+from nemo_telemetry_actor.wire.messages import Hello, encode
 
 ENDED_RUN_KEPT_S: Final = 3600.0
 """How long the totals of an ended run wait for a push exporter that is down."""
+
+OWN_ID: Final = "telemetry"
+"""Stands for a client id in the identity of what the service itself measures."""
 
 LOST_CLIENT_KEPT_S: Final = 3600.0
 """How long a client without totals that fell silent is remembered, should it only be stalled."""
@@ -99,6 +103,8 @@ class Registry:
             ):
                 for producer in list(run.producers.values()):
                     self._forget(producer)
+                if run.own is not None:
+                    self.series_count -= run.own.series_count
                 del self.runs[run.run_id]
                 for job in run.jobs:
                     if self._run_of_job.get(job) == run.run_id:
@@ -122,6 +128,23 @@ class Registry:
         self.series_count += len(points) - metric.observed_count
         metric.replace(sequence, points)
         self.changed(metric, metric.producer.run)
+
+    def own_metric(self, run: Run, declaration: Declaration) -> ProducerMetric | None:
+        """Return a metric that the service itself measures for a run.
+
+        None when a client of the run has declared another metric of that name.
+        """
+        if run.own is None:
+            run.own = Producer(run, OWN_ID, {}, 0)
+        encoded = encode(declaration)
+        metric = run.own.metrics.get(encoded)
+        if metric is None:
+            try:
+                run.names.claim(declaration)
+            except ValueError:
+                return None
+            metric = run.own.metrics[encoded] = ProducerMetric(run.own, encoded, declaration)
+        return metric
 
     def changed(self, item: Series | ProducerMetric, run: Run) -> None:
         """Note that something was applied, so that the next commit shows it."""
@@ -162,7 +185,7 @@ class Registry:
         """Yield the producers of every run that is shown."""
         for run in self.runs.values():
             if self.is_shown(run, now_s):
-                yield from run.producers.values()
+                yield from run.everyone()
 
     # ---- inside
 
