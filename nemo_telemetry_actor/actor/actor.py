@@ -11,7 +11,7 @@ import logging
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import ray
 
@@ -19,11 +19,15 @@ from nemo_telemetry_actor.actor.core import TelemetryCore
 from nemo_telemetry_actor.actor.hosts import HostSources
 from nemo_telemetry_actor.actor.loops import Commits, Loops
 from nemo_telemetry_actor.client.identity import fresh_run_id, new_client_id
-from nemo_telemetry_actor.config.fields import HostsConfig, TelemetryConfig
+from nemo_telemetry_actor.config.fields import (
+    ExportConfig,
+    HostsConfig,
+    HttpConfig,
+    TelemetryConfig,
+)
 from nemo_telemetry_actor.config.transfer import decode_config, differences
 from nemo_telemetry_actor.errors import ConfigError
 from nemo_telemetry_actor.export.build import build_exporters
-from nemo_telemetry_actor.export.exporter import PushExporter
 from nemo_telemetry_actor.placement.resolve import PlacementResolver
 from nemo_telemetry_actor.scrape.fetch import PageFetcher
 from nemo_telemetry_actor.scrape.ray_nodes import RayCluster
@@ -31,6 +35,12 @@ from nemo_telemetry_actor.scrape.scraper import HostScraper, ScrapeSettings
 from nemo_telemetry_actor.web.server import HttpServer
 
 _log = logging.getLogger("nemo_telemetry_actor")
+
+_FILE_NAME: Final = "nemo_telemetry.jsonl"
+# What is left when a configuration cannot be made to work: clients are answered, people can look.
+_BARE: Final = TelemetryConfig(
+    export=ExportConfig(prometheus=None, file=None), http=HttpConfig(port=0), hosts=None
+)
 
 
 class TelemetryActor:
@@ -45,8 +55,17 @@ class TelemetryActor:
 
     def __init__(self, *, config: bytes) -> None:
         problems: list[str] = []
-        settings = _readable(config, problems)
-        exporters = _built(settings, _log_directory(), problems)
+        try:
+            self._compose(_readable(config, problems), problems)
+        except Exception as error:  # noqa: BLE001 — becomes a problem that people see
+            _log.exception("the telemetry actor cannot work as configured")
+            problems.append(f"nothing is exported, the configuration does not work: {error!r}")
+            self._compose(_BARE, problems)
+        # Ray runs an async actor's constructor on the event loop that will run its methods.
+        self._starting = asyncio.get_running_loop().create_task(self._start())
+
+    def _compose(self, settings: TelemetryConfig, problems: list[str]) -> None:
+        exporters = build_exporters(settings.export, default_file=_log_directory() / _FILE_NAME)
         hosts = settings.hosts
         self._fetcher = PageFetcher(timeout_s=hosts.timeout_s) if hosts is not None else None
         self._core = TelemetryCore(
@@ -66,8 +85,6 @@ class TelemetryActor:
             problems.append(self._server.problem)
         self._core.problems = problems
         self._core.http_url = self._server.url
-        # Ray runs an async actor's constructor on the event loop that will run its methods.
-        self._starting = asyncio.get_running_loop().create_task(self._start())
 
     def __repr__(self) -> str:
         """Say where to look: Ray shows this in its dashboard and before log lines."""
@@ -126,17 +143,6 @@ def _readable(config: bytes, problems: list[str]) -> TelemetryConfig:
     except ConfigError as error:
         problems.append(f"the configuration cannot be read, defaults are in force: {error}")
         return TelemetryConfig()
-
-
-def _built(
-    settings: TelemetryConfig, directory: Path, problems: list[str]
-) -> tuple[PushExporter, ...]:
-    try:
-        return build_exporters(settings.export, default_file=directory / "nemo_telemetry.jsonl")
-    except Exception as error:  # noqa: BLE001 — becomes a problem that people see
-        _log.exception("no push exporter could be made")
-        problems.append(f"no push exporter could be made: {error!r}")
-        return ()
 
 
 def _host_sources(hosts: HostsConfig | None, fetcher: PageFetcher | None) -> HostSources | None:
