@@ -138,5 +138,6 @@ class Outbox:
 
     def _sendable(self) -> list[Held]:
         open_calls = sum(held.sent_at_s is not None for held in self._held.values())
-        waiting = sorted(s for s, held in self._held.items() if held.sent_at_s is None)
-        return [self._held[s] for s in waiting[: max(0, MAX_IN_FLIGHT - open_calls)]]
+        # In order of their sequences, since that is the order in which they were put.
+        waiting = [held for held in self._held.values() if held.sent_at_s is None]
+        return waiting[: max(0, MAX_IN_FLIGHT - open_calls)]

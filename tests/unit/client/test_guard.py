@@ -119,6 +119,21 @@ def test_nothing_is_formatted_for_a_level_that_is_off(
     assert shown == []
 
 
+def test_a_signal_handler_may_count_while_its_thread_is_inside() -> None:
+    clock = FakeClock()
+    guards: list[Guard] = []
+
+    def interrupted() -> float:
+        guards[0].drop("bad_value")
+        return clock.monotonic()
+
+    guards.append(Guard(log, interrupted))
+
+    guards[0].failed("record", ValueError())
+
+    assert guards[0].take_drops() == {"bad_value": 1}
+
+
 def test_drops_are_handed_out_once_by_reason(guard: Guard) -> None:
     guard.drop("bad_value")
     guard.drop("undeclared", 3)

@@ -10,6 +10,7 @@ import pytest
 
 from nemo_telemetry_actor.actor.core import TelemetryCore
 from nemo_telemetry_actor.client import fold, outbox
+from nemo_telemetry_actor.client.telemetry import Telemetry
 from nemo_telemetry_actor.client.transport import OnDone
 from nemo_telemetry_actor.config.fields import ClientConfig, LimitsConfig, TelemetryConfig
 from nemo_telemetry_actor.model.instrument import MetricSpec, Observation
@@ -236,6 +237,24 @@ def test_what_is_dropped_after_shutdown_was_called_rides_with_the_goodbye(
     assert values(core, "rl.env.tokens") == [1.0]
     assert values(core, "nemo_telemetry.client.dropped") == [1.0, 1.0]
     assert [batch.closing for batch in said(way)] == ["", "", "client"]
+
+
+def test_whoever_goes_on_recording_cannot_put_the_goodbye_off(join: Join) -> None:
+    telemetries: list[Telemetry] = []
+
+    class Busy(InProcess):
+        def ingest(self, payload: bytes, on_done: OnDone) -> None:
+            if telemetries and telemetries[0].is_shut_down:
+                count(telemetries[0], 1.0)  # dropped, which is news to report
+            super().ingest(payload, on_done)
+
+    way = Busy(new_core(config=TelemetryConfig(client=ClientConfig(flush_interval_s=1e-9))))
+    telemetries.append(ready(join(way)))
+    count(telemetries[0], 1.0)
+
+    assert telemetries[0].shutdown(1.0)
+
+    assert said(way)[-1].closing == "client"
 
 
 def test_nothing_is_sent_after_the_goodbye(way: InProcess, join: Join) -> None:

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
 # SPDX-License-Identifier: Apache-2.0
 
+import gc
+import weakref
+
 import pytest
 
 from nemo_telemetry_actor.actor.core import TelemetryCore
@@ -8,7 +11,7 @@ from nemo_telemetry_actor.client import telemetry as telemetry_module
 from nemo_telemetry_actor.client.membership import Membership
 from nemo_telemetry_actor.client.telemetry import Telemetry
 from nemo_telemetry_actor.model.instrument import MetricSpec
-from nemo_telemetry_actor.testing import InProcess
+from nemo_telemetry_actor.testing import InProcess, connected
 from tests.unit.client.conftest import Join
 
 SPECS = (
@@ -45,6 +48,17 @@ def test_values_after_shutdown_are_dropped_and_said_once(
     assert telemetry.is_shut_down
     assert telemetry.undelivered == 0
     assert caplog.text.count("after shutdown() are dropped") == 1
+
+
+def test_a_handle_that_was_shut_down_can_be_forgotten(core: TelemetryCore) -> None:
+    telemetry = connected(core)
+    assert telemetry.shutdown()
+    forgotten = weakref.ref(telemetry)
+
+    del telemetry
+    gc.collect()
+
+    assert forgotten() is None
 
 
 def test_a_second_shutdown_does_nothing(core: TelemetryCore, telemetry: Telemetry) -> None:
