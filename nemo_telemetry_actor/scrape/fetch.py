@@ -3,6 +3,7 @@
 """GET with a deadline and a bound, and a name for everything that can go wrong."""
 
 import asyncio
+import errno
 import os
 import socket
 import zlib
@@ -145,8 +146,8 @@ def _kind_of(error: Exception) -> FailureKind:
         return "cut_short"
     if isinstance(error, aiohttp.ClientConnectorError):
         return "refused" if isinstance(error.os_error, ConnectionRefusedError) else "unreachable"
-    if isinstance(error, ConnectionResetError | BrokenPipeError):
-        return "cut_short"
+    if isinstance(error, OSError) and error.errno in {None, errno.ECONNRESET, errno.EPIPE}:
+        return "cut_short"  # aiohttp raises a reset without a number when it is the one to write
     if isinstance(error, aiohttp.ClientResponseError):
         return "not_metrics"
     return "unreachable"

@@ -141,17 +141,21 @@ class HostScraper:
         return self._memory.totals
 
     async def run_once(self) -> None:
-        """Read every host once. Takes two to three timeouts at the very most."""
+        """Read every host once.
+
+        Takes at most five timeouts while fewer hosts hang than are read at one time: one for the
+        list of nodes, two for the dashboard, two for the hosts.
+        """
         try:
             await self._refresh_targets()
             swept = await self._sweep()
-            turns = self._memory.apply(swept, self._now())
+            self._note("internal", "")
         except Exception as error:  # noqa: BLE001 — the next cycle must come
-            self._note("internal", f"a cycle failed in an unforeseen way: {error!r}")
-            return
-        self._note("internal", "")
+            text = f"a cycle failed in an unforeseen way: {error!r}"
+            self._note("internal", text)
+            swept = _all_failed(self._targets, FetchFailure("internal", text), self._now())
         self.cycles += 1
-        _log_turns(turns)
+        _log_turns(self._memory.apply(swept, self._now()))
 
     def close(self) -> None:
         """Wait for no answer of Ray any more."""

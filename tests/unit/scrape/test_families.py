@@ -139,6 +139,17 @@ def test_a_value_that_is_not_finite_is_no_sample_and_no_bad_line(value: bytes) -
     assert read_page(b'ray_node_mem_used{ip="1"} ' + value + b"\n") == PageReading()
 
 
+def test_components_that_are_not_finite_are_no_samples_and_bad_ones_are_counted() -> None:
+    page = (
+        b'ray_component_rss_bytes{Component="raylet"} NaN\n'
+        b'ray_component_rss_bytes{Component="gcs} 1\n'
+        b"ray_object_store_used_memory +Inf\n"
+        b"ray_object_store_used_memory x\n"
+    )
+
+    assert read_page(page, components=True) == PageReading(bad_lines=2)
+
+
 def test_only_whole_names_at_the_start_of_a_line_count() -> None:
     page = (
         b"# HELP ray_node_mem_used ray_node_mem_used 1\n"

@@ -3,6 +3,8 @@
 import gzip
 import socket
 import time
+import tracemalloc
+import zlib
 from collections.abc import AsyncIterator
 
 import pytest
@@ -14,6 +16,7 @@ from tests.unit.scrape.servers import answering, http
 
 _PLAIN = "Content-Type: text/plain; version=0.0.4; charset=utf-8"
 _BODY = b"ray_node_mem_used 5\n"
+_HALF = b"HTTP/1.0 200 OK\r\nContent-Length: 99\r\n\r\n" + _BODY
 
 
 @pytest.fixture
@@ -65,6 +68,22 @@ async def test_a_gzip_bomb_is_refused_within_the_bound(fetcher: PageFetcher) -> 
         assert _kind(await fetcher.page(server.url())) == "too_large"
 
 
+async def test_a_gzip_bomb_takes_no_more_memory_than_the_bound(fetcher: PageFetcher) -> None:
+    packer = zlib.compressobj(9, wbits=16 + zlib.MAX_WBITS)
+    megabyte = bytes(1_000_000)
+    first = packer.compress(megabyte) + packer.flush(zlib.Z_FULL_FLUSH)
+    bomb = first + 40 * (packer.compress(megabyte) + packer.flush(zlib.Z_FULL_FLUSH))
+    assert len(bomb) < 64_000  # one chunk, which has to be undone piece by piece
+    async with answering(http(bomb, "Content-Encoding: gzip")) as server:
+        tracemalloc.start()
+        failure = await fetcher.page(server.url())
+        _, peak_bytes = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+
+    assert _kind(failure) == "too_large"
+    assert peak_bytes < 8_000_000
+
+
 async def test_a_page_over_the_bound_is_refused(fetcher: PageFetcher) -> None:
     async with answering(http(b"x" * 1_000_001)) as server:
         assert _kind(await fetcher.page(server.url())) == "too_large"
@@ -88,7 +107,7 @@ async def test_a_page_as_long_as_the_bound_is_taken(fetcher: PageFetcher, is_gzi
         (http(b"", status="403 Forbidden"), "unauthorized"),
         (http(_BODY, "Content-Type: text/html"), "not_metrics"),
         (http(b"\n <!DOCTYPE html>", _PLAIN), "not_metrics"),
-        (b"HTTP/1.0 200 OK\r\nContent-Length: 99\r\n\r\n" + _BODY, "cut_short"),
+        (_HALF, "cut_short"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n14\r\nray", "cut_short"),
         (b"", "cut_short"),
         (b"HTTP/1.0 200", "cut_short"),
@@ -119,8 +138,7 @@ async def test_a_server_that_hangs_costs_its_deadline_and_no_more() -> None:
 
 async def test_a_page_that_stops_half_way_keeps_the_deadline() -> None:
     fetcher = PageFetcher(timeout_s=0.05)
-    half = b"HTTP/1.0 200 OK\r\nContent-Length: 99\r\n\r\n" + _BODY
-    async with answering(half, then_hangs=True) as server:
+    async with answering(_HALF, then_hangs=True) as server:
         failure = await fetcher.page(server.url())
     await fetcher.close()
 
@@ -134,6 +152,17 @@ async def test_a_port_on_which_nobody_accepts_keeps_the_deadline() -> None:
     await fetcher.close()
 
     assert _kind(failure) == "timeout"
+
+
+async def test_an_address_to_which_no_way_leads_is_unreachable(fetcher: PageFetcher) -> None:
+    failure = await fetcher.page("http://255.255.255.255:1/metrics")
+
+    assert _kind(failure) == "unreachable"
+
+
+async def test_a_connection_that_is_reset_is_a_page_cut_short(fetcher: PageFetcher) -> None:
+    async with answering(_HALF, then_resets=True) as server:
+        assert _kind(await fetcher.page(server.url())) == "cut_short"
 
 
 async def test_a_port_without_a_server_is_refused_at_once(fetcher: PageFetcher) -> None:

@@ -87,7 +87,7 @@ def test_an_address_becomes_a_url(address: str, url: str) -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["", "a b", "a/b", "user@host", "host:80", "fd00:::1", "fe80::1%a/b", "fe80::1%", "[::1", "é",
+    ["", "a b", "a/b", "user@host", "host:80", "fd00:::1", "fe80::1%a/b", "fe80::1%é", "fe80::1%", "[::1", "é",
      "-a", "a?b", "a#b", "a\nb"],
 )  # fmt: skip
 def test_an_address_that_is_none_is_refused(address: str) -> None:

@@ -24,7 +24,7 @@ class FakeCluster:
     def __init__(self, version: str = "2.60.0") -> None:
         self.ray_version = version
         self.rows: Sequence[Mapping[str, Any]] | Exception = [row()]
-        self.dashboard: str | None = "127.0.0.1:8265"
+        self.dashboard: str | Exception | None = "127.0.0.1:8265"
         self.hangs_s = 0.0
         self.listed = 0
 
@@ -36,6 +36,8 @@ class FakeCluster:
         return self.rows
 
     async def dashboard_url(self) -> str | None:
+        if isinstance(self.dashboard, Exception):
+            raise self.dashboard
         return self.dashboard
 
     async def auth_headers(self) -> Mapping[str, str]:
@@ -151,14 +153,36 @@ def test_a_ray_that_hangs_holds_no_cycle_and_is_asked_once() -> None:
     assert (bench.used, bench.scraper.problems) == ({"alpha": 3.0}, ())
 
 
-def test_nothing_is_raised_for_what_a_row_holds() -> None:
+def test_an_unforeseen_error_is_a_gap_and_a_problem_until_it_is_over(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
     bench = Bench()
-    bench.cluster.rows = [7]  # type: ignore[list-item]
+    bench.run()
+    good, bench.cluster.rows = bench.cluster.rows, [7]  # type: ignore[list-item]
 
     bench.run()
+    problems, samples = bench.scraper.problems, bench.scraper.samples
+    bench.cluster.rows = good
+    bench.run()
 
-    assert len(bench.scraper.problems) == 1
-    assert "unforeseen" in bench.scraper.problems[0]
+    assert (len(problems), samples) == (1, ())
+    assert "unforeseen" in problems[0]
+    assert (bench.scraper.problems, bench.used) == ((), {"alpha": 3.0})
+    assert "the scraper's trouble with internal is over" in caplog.text
+
+
+def test_a_ray_that_hangs_is_let_go_at_the_end() -> None:
+    bench = Bench()
+    bench.cluster.hangs_s = 1e9
+
+    async def cycle() -> None:
+        await bench.scraper.run_once()
+        bench.scraper.close()
+
+    run_at_once(bench.clock, cycle())
+
+    assert bench.scraper.hosts == ()
 
 
 def test_where_reading_a_page_takes_its_gauges_the_dashboard_is_asked_with_its_token() -> None:
@@ -245,6 +269,36 @@ def test_a_dashboard_that_stays_busy_is_given_up() -> None:
     assert [url.endswith("metrics") for url in bench.urls] == [False] * 3 + [True] + [
         False, True, False, True,
     ]  # fmt: skip
+
+
+def test_a_dashboard_that_is_busy_while_the_pages_stand_in_makes_no_gap() -> None:
+    bench = Bench("2.54.1")
+    bench.fetcher.summary = _DOWN
+    bench.run()
+    bench.fetcher.summary = _BUSY
+
+    bench.run()
+
+    assert bench.used == {"alpha": 3.0}
+
+
+def test_a_dashboard_that_is_busy_now_and_then_is_not_given_up() -> None:
+    bench = Bench("2.54.1")
+    for answer in (_BUSY, _BUSY, summary(n1=3), _BUSY, _BUSY):
+        bench.fetcher.summary = answer
+        bench.run()
+
+    assert all(url.endswith("summary") for url in bench.urls)
+
+
+def test_a_ray_that_cannot_say_where_the_dashboard_is_is_a_busy_one() -> None:
+    bench = Bench("2.54.1")
+    bench.cluster.dashboard = ConnectionError("no GCS")
+
+    bench.run()
+
+    assert bench.urls == []
+    assert "no GCS" in bench.scraper.hosts[0].problem
 
 
 def test_a_dashboard_that_is_asked_by_configuration_is_never_passed_over() -> None:
