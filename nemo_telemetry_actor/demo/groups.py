@@ -8,6 +8,7 @@ import ray
 from ray.util.placement_group import PlacementGroup, placement_group, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
+import nemo_telemetry_actor as nta
 from nemo_telemetry_actor.demo.errors import PlacementError
 
 WORKER_CPUS = 0.1
@@ -54,6 +55,9 @@ class WorkerGroup:
             ).remote(name, rank, *arguments)
             for rank in range(size)
         ]
+        # From whichever process builds the group: its hosts are labelled with the group's name.
+        bundles = [(self.placement_group, rank) for rank in range(size)]
+        nta.connect().register_worker_group_placement(name, bundles)
 
     def __len__(self) -> int:
         return len(self.workers)
@@ -76,4 +80,5 @@ class WorkerGroup:
         ray.get([worker.close.remote() for worker in self.workers], timeout=_END_TIMEOUT_S)
         for worker in self.workers:
             ray.kill(worker)
+        nta.connect().forget_worker_group_nodes(self.name)
         remove_placement_group(self.placement_group)
