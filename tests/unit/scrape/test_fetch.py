@@ -160,8 +160,11 @@ async def test_an_address_to_which_no_way_leads_is_unreachable(fetcher: PageFetc
     assert _kind(failure) == "unreachable"
 
 
-async def test_a_connection_that_is_reset_is_a_page_cut_short(fetcher: PageFetcher) -> None:
-    async with answering(_HALF, then_resets=True) as server:
+@pytest.mark.parametrize("answer", [b"", _HALF])
+async def test_a_connection_that_is_reset_is_a_page_cut_short(
+    fetcher: PageFetcher, answer: bytes
+) -> None:
+    async with answering(answer, then_resets=True) as server:
         assert _kind(await fetcher.page(server.url())) == "cut_short"
 
 
