@@ -8,12 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from nemo_telemetry_actor.catalogue.vocabulary import (
-    GROUP_NAME,
-    Vocabulary,
-    default_vocabulary,
-    group_specs,
-)
+from nemo_telemetry_actor.catalogue.vocabulary import Vocabulary, default_vocabulary
 from nemo_telemetry_actor.client.buffer import MeasurementBuffer
 from nemo_telemetry_actor.client.fold import Fold
 from nemo_telemetry_actor.client.groups import SELF_GROUP, BoundGroup, GroupRegistry
@@ -22,10 +17,10 @@ from nemo_telemetry_actor.client.intake import Intake
 from nemo_telemetry_actor.client.membership import Membership
 from nemo_telemetry_actor.client.placements import Placements
 from nemo_telemetry_actor.client.sender import Closing, Sender
+from nemo_telemetry_actor.client.teeing import Teeing
 from nemo_telemetry_actor.client.transport import Transport
 from nemo_telemetry_actor.model.instrument import MetricSpec, Scope
 from nemo_telemetry_actor.model.scalar import to_float
-from nemo_telemetry_actor.tee.rules import TeeRules
 from nemo_telemetry_actor.version import __version__
 
 _log = logging.getLogger("nemo_telemetry_actor")
@@ -63,8 +58,6 @@ class Telemetry:
         self._guard = Guard(_log, time.monotonic, strict=strict)
         self._groups = GroupRegistry(Scope(version=__version__))
         self._vocabulary = vocabulary or default_vocabulary()
-        self._rules: TeeRules | None = None
-        self._tee_is_off = False
         self._shut = False
         self._begin(transport)
         self._sender.ensure_running()
@@ -160,23 +153,10 @@ class Telemetry:
             prefix: The logger prefix: `train`, an empty string and `timing/setup` hold series,
                 any other holds none.
         """
-        if self._tee_is_off:
-            return
         try:
             time_unix_nano = time.time_ns()
-            rules = self._rules or self._register_rules()
-            bound = self._groups.groups[GROUP_NAME]
-            for family in rules.families(prefix):
-                try:
-                    rows = family(metrics)
-                except Exception as error:
-                    if self._guard.strict:
-                        raise
-                    self._guard.drop("bad_value")
-                    self._guard.failed(f"tee of {family.name}", error)
-                    continue
-                for numbers, attributes in rows:
-                    self._keep(bound, numbers, attributes, time_unix_nano)
+            for bound, numbers, attributes in self._teeing.rows(metrics, prefix):
+                self._keep(bound, numbers, attributes, time_unix_nano)
         except Exception as error:
             if self._guard.strict:
                 raise
@@ -312,6 +292,7 @@ class Telemetry:
             series_per_metric=_FIRST_SERIES_PER_METRIC,
         )
         self._placements = Placements()
+        self._teeing = Teeing(self._groups, self._vocabulary, self._guard)
         self._intake = Intake(self._buffer, fold, self._groups, self._placements, self._guard)
         self._sender = Sender(
             transport=transport,
@@ -397,18 +378,6 @@ class Telemetry:
             "register_metric_group)",
             group,
         )
-
-    def _register_rules(self) -> TeeRules:
-        if GROUP_NAME not in self._groups.groups:
-            try:
-                specs = group_specs(self._vocabulary)
-                self._groups.register(GROUP_NAME, specs, allow_override=True)
-            except ValueError:
-                self._tee_is_off = True  # what the catalogue collides with does not go away
-                raise
-            self._vocabulary.freeze()
-        self._rules = TeeRules(self._vocabulary)
-        return self._rules
 
     def _at_exit(self) -> None:
         joined = self._sender.welcome is not None

@@ -71,8 +71,7 @@ print(json.dumps([flushed, os.waitpid(child, 0)[1]]))
 """
 
 
-@ray.remote(num_cpus=0)
-class Starter:
+class StarterClass:
     """A process that brings telemetry up when it is told to."""
 
     def ready(self) -> int:
@@ -84,8 +83,7 @@ class Starter:
         return state["incarnation"], state["pid"]
 
 
-@ray.remote(num_cpus=0)
-class Leaver:
+class LeaverClass:
     """Records and ends without a flush."""
 
     def __init__(self) -> None:
@@ -98,7 +96,11 @@ class Leaver:
         return self._telemetry.run_id
 
     def leave(self) -> None:
-        ray.actor.exit_actor()
+        ray.actor.exit_actor()  # type: ignore[no-untyped-call]  # as Ray has it
+
+
+Starter: Any = ray.remote(num_cpus=0)(StarterClass)
+Leaver: Any = ray.remote(num_cpus=0)(LeaverClass)
 
 
 def state() -> dict[str, Any]:
@@ -135,7 +137,7 @@ def test_the_actor_is_on_the_head_node_and_found_by_name(cluster: str) -> None:
     same = encode_config(load_config(QUIET, {}))
     assert ray.get(handle.config_differences.remote(config=same)) == []
     assert ray.get(handle.state.remote())["problems"] == []
-    named = ray.util.list_named_actors(all_namespaces=True)
+    named: list[Any] = ray.util.list_named_actors(all_namespaces=True)
     assert {"name": "nemo_telemetry", "namespace": "nemo_telemetry"} in named
     # What pins it there: a sliver of a resource that the head node alone has.
     assert ray.available_resources()["node:__internal_head__"] == pytest.approx(0.999)
@@ -261,7 +263,9 @@ def test_connect_twice_gives_one_handle_and_start_after_connect_opens_its_run(
 
 
 def test_start_without_ray_says_what_to_do(run_driver: RunDriver) -> None:
-    _, errors = run_driver("import nemo_telemetry_actor as nta; nta.start()").communicate(60)
+    _, errors = run_driver("import nemo_telemetry_actor as nta; nta.start()").communicate(
+        timeout=60
+    )
 
     assert "ActorUnavailableError" in errors
     assert "ray.init()" in errors

@@ -36,8 +36,7 @@ print(*ray.get(work.remote()))
 """
 
 
-@ray.remote
-class Reporter:
+class ReporterClass:
     """A worker of a group."""
 
     def __init__(self, group: str, rank: int) -> None:
@@ -48,6 +47,9 @@ class Reporter:
         for index in range(count):
             self._telemetry.record("test", answers=1, seconds=0.5 + index)
         return self._telemetry.flush(20.0), self._telemetry.run_id
+
+
+Reporter: Any = ray.remote(ReporterClass)
 
 
 @ray.remote

@@ -162,7 +162,10 @@ def test_an_error_begins_with_the_file_and_names_path_value_limit_and_remedy(
             "export.intervall_s is not a key; did you mean export.int",
         ),
         ({"interval_s": 5}, "interval_s is not a key; did you mean export.interval_s?"),
-        ({"zzz": 5}, "zzz is not a key; valid here: service_name, export, http, hosts, client, limits;"),
+        (
+            {"zzz": 5},
+            "zzz is not a key; valid here: service_name, export, http, hosts, client, limits;",
+        ),
         (
             {"export": {"console": {"a b": 1}}},
             "export.console.'a b' is not a key; valid here: none",
