@@ -116,6 +116,8 @@ class TelemetryCore:
         producer = self._registry.join(greeting, self._time_ns(), self._monotonic())
         if before is not None and before.run is not producer.run:
             self._placements.drop_client(greeting.client_id)
+        if self.host_reporter is not None and producer.run.own is None:
+            self.host_reporter.report_known(producer.run)
         client, limits = self.config.client, self.config.limits
         return encode(
             Welcome(
@@ -144,7 +146,8 @@ class TelemetryCore:
         now_unix_nano, now_s = self._time_ns(), self._monotonic()
         self._registry.renew(producer, now_unix_nano, now_s)
         self._admission.apply(producer, batch, now_unix_nano)
-        if batch.placements is not None:
+        # A batch may be overtaken by the goodbye of its client.
+        if batch.placements is not None and not producer.is_closed:
             self._placements.replace(producer.run.run_id, producer.client_id, batch.placements)
         if batch.closing:
             producer.is_closed = True
@@ -172,7 +175,8 @@ class TelemetryCore:
                 self._placements.drop_client(client_id)
         self.commit()
         exported = min((each.revision for each in self.deliveries), default=self._registry.revision)
-        self._registry.forget_finished(now_s, exported)
+        for run_id in self._registry.forget_finished(now_s, exported):
+            self._placements.drop_run(run_id)
         self._log.forget_below(min((each.position for each in self.deliveries), default=0))
 
     async def drain(self, timeout_s: float) -> dict[str, Any]:

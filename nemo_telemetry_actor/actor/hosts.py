@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Host memory, reported: each sweep becomes the points of every open run, with its own labels."""
 
+import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, TypeAlias
@@ -26,6 +27,8 @@ from nemo_telemetry_actor.registry.producers import Run
 from nemo_telemetry_actor.registry.registry import Registry
 from nemo_telemetry_actor.scrape.memory import HostSample
 from nemo_telemetry_actor.scrape.scraper import HostScraper
+
+_log = logging.getLogger("nemo_telemetry_actor")
 
 Resolve: TypeAlias = Callable[[Collection[str]], Awaitable[Mapping[str, Answer]]]
 """Looks placement groups up, each once, by id; never blocks the event loop."""
@@ -71,20 +74,25 @@ class HostReporter:
         for group_id, answer in (await self._resolve(self._placements.changeable_groups())).items():
             self._placements.resolved(group_id, answer)
         await self._scraper.run_once()
-        self._report()
-
-    def _report(self) -> None:
         self._sequence += 1
         alive = self._alive()
         for run in self._registry.runs.values():
             if run.is_open:
-                groups = self._placements.groups(run.run_id, alive)
-                self._report_run(run, groups)
+                self._report(run, alive)
             elif run.own is not None:
                 for declaration in HOST_SERIES:
                     self._replace(run, declaration, [])
 
-    def _report_run(self, run: Run, groups: Mapping[str, frozenset[str]]) -> None:
+    def report_known(self, run: Run) -> None:
+        """Report what the last sweep has found to a run that it did not know yet.
+
+        The next sweep may be far away, and a short run over by then.
+        """
+        if run.is_open:
+            self._report(run, self._alive())
+
+    def _report(self, run: Run, alive: frozenset[str]) -> None:
+        groups = self._placements.groups(run.run_id, alive)
         used: list[tuple[HostSample, NumberPoint]] = []
         total: list[tuple[HostSample, NumberPoint]] = []
         parts: list[tuple[HostSample, NumberPoint]] = []
@@ -107,8 +115,13 @@ class HostReporter:
     def _replace(
         self, run: Run, declaration: Declaration, points: list[tuple[HostSample, NumberPoint]]
     ) -> None:
-        metric = self._registry.own_metric(run, declaration) if points or run.own else None
-        if metric is None or not (points or metric.observed_count):
+        if not points and run.own is None:
+            return
+        metric = self._registry.own_metric(run, declaration)
+        if metric is None:
+            self._warn_taken(run, declaration.name)
+            return
+        if not points and not metric.observed_count:
             return
         self._registry.replace_observed(metric, self._sequence, tuple(point for _, point in points))
         if not self._keep_points:
@@ -119,6 +132,16 @@ class HostReporter:
                 self._registry.add_points(
                     metric, point.attributes, [point.time_unix_nano], [point.value]
                 )
+
+    @staticmethod
+    def _warn_taken(run: Run, name: str) -> None:
+        if name not in run.warned:
+            run.warned.add(name)
+            _log.warning(
+                "%s is not reported for run %s: a client has declared another metric of that name",
+                name,
+                run.run_id,
+            )
 
     def _alive(self) -> frozenset[str]:
         return frozenset(node for sample in self._scraper.hosts for node in sample.node_ids)

@@ -93,8 +93,13 @@ class Registry:
                 ended.append(run)
         return ended
 
-    def forget_finished(self, now_s: float, exported_revision: int) -> None:
-        """Drop runs that ended a lease ago and whose totals every push exporter has sent."""
+    def forget_finished(self, now_s: float, exported_revision: int) -> list[str]:
+        """Drop runs that ended a lease ago and whose totals every push exporter has sent.
+
+        Returns:
+            The ids of the runs that were dropped.
+        """
+        forgotten = []
         for run in list(self.runs.values()):
             ended_for_s = 0.0 if run.is_open else now_s - run.ended_s
             delivered = run.last_revision <= exported_revision
@@ -106,9 +111,11 @@ class Registry:
                 if run.own is not None:
                     self.series_count -= run.own.series_count
                 del self.runs[run.run_id]
+                forgotten.append(run.run_id)
                 for job in run.jobs:
                     if self._run_of_job.get(job) == run.run_id:
                         del self._run_of_job[job]
+        return forgotten
 
     def is_shown(self, run: Run, now_s: float) -> bool:
         """Whether the pull endpoint still shows a run: a scraper should see its last values."""
