@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a result was measured on, so that two results can be compared, or not."""
+"""The machine a result was measured on, and the Ray that a macro benchmark runs on."""
 
 import datetime
 import os
 import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -30,3 +32,33 @@ def _processor() -> str:
     lines = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor()
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the processor time that a process of this machine has used, all threads together."""
+    stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    # The second field is the command's name, which may hold spaces and parentheses.
+    after_name = stat.rpartition(")")[2].split()
+    user, system = int(after_name[11]), int(after_name[12])
+    return (user + system) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def local_ray() -> Iterator[None]:
+    """Run a Ray of one's own, whatever cluster the calling shell points to."""
+    import ray
+
+    os.environ.update(RAY_AUTH_MODE="disabled", RAY_USAGE_STATS_ENABLED="0")
+    # Workers find this checkout as the script does.
+    root = str(Path(__file__).resolve().parents[1])
+    ray.init(
+        address="local",
+        include_dashboard=False,
+        num_cpus=4,
+        log_to_driver=False,
+        runtime_env={"env_vars": {"PYTHONPATH": root}},
+    )
+    try:
+        yield
+    finally:
+        ray.shutdown()
