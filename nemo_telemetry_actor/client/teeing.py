@@ -19,18 +19,18 @@ class Teeing:
 
     Args:
         groups: Where the group is declared.
-        guard: Counts and logs a family that fails.
         vocabulary: What is looked for.
+        guard: Counts and logs a family that fails.
     """
 
-    def __init__(self, groups: GroupRegistry, guard: Guard, vocabulary: Vocabulary) -> None:
-        self.guard = guard
+    def __init__(self, groups: GroupRegistry, vocabulary: Vocabulary, guard: Guard) -> None:
+        self._guard = guard
         self._groups = groups
         self._vocabulary = vocabulary
         self._rules: TeeRules | None = None
         self._is_off = False
 
-    def values(
+    def rows(
         self, metrics: Mapping[str, Any], prefix: str
     ) -> Iterator[tuple[BoundGroup, dict[str, float], Mapping[str, str] | None]]:
         """Yield what `record` would be given; a family that fails costs only itself.
@@ -46,10 +46,10 @@ class Teeing:
             try:
                 rows = family(metrics)
             except Exception as error:
-                if self.guard.strict:
+                if self._guard.strict:
                     raise
-                self.guard.drop("bad_value")
-                self.guard.failed(f"tee of {family.name}", error)
+                self._guard.drop("bad_value")
+                self._guard.failed(f"tee of {family.name}", error)
                 continue
             for numbers, attributes in rows:
                 yield bound, numbers, attributes
