@@ -231,7 +231,7 @@ def test_tee_never_raises(telemetry: Telemetry, metrics: Any, prefix: Any) -> No
     telemetry.tee(metrics, prefix)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(given_values=any_mapping, given_attributes=any_mapping)
 def test_whatever_was_recorded_before_the_next_value_arrives(
     given_values: Any, given_attributes: Any
@@ -253,9 +253,7 @@ def test_whatever_was_recorded_before_the_next_value_arrives(
 fates = st.lists(st.sampled_from([Fate.ANSWER, Fate.LOSE, Fate.GONE, Fate.FAIL]), max_size=4)
 
 
-@settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(script=st.lists(st.tuples(st.integers(1, 3), fates), min_size=1, max_size=3))
 def test_whatever_happens_on_the_way_every_value_counts_once(
     script: list[tuple[int, list[Fate]]], monkeypatch: pytest.MonkeyPatch
