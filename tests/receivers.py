@@ -285,7 +285,7 @@ class _Handler(BaseHTTPRequestHandler):
         if limit is not None and length > limit:
             # As proxies do: refuse by the length alone, without reading the body.
             self.close_connection = True
-            self._send(HttpRefusal(413))
+            self._send(HttpRefusal(413, {"Connection": "close"}))
             return
         headers = {key.lower(): value for key, value in self.headers.items()}
         body = self._body(length)

@@ -132,7 +132,7 @@ def test_twenty_processes_that_start_at_once_share_one_actor(cluster: str) -> No
 def test_the_actor_is_on_the_head_node_and_found_by_name(cluster: str) -> None:
     nta.start(QUIET)
 
-    handle = ray.get_actor("nemo_telemetry", namespace="nemo_telemetry")
+    handle: Any = ray.get_actor("nemo_telemetry", namespace="nemo_telemetry")
 
     same = encode_config(load_config(QUIET, {}))
     assert ray.get(handle.config_differences.remote(config=same)) == []
