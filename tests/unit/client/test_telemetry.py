@@ -3,6 +3,7 @@
 
 import gc
 import weakref
+from collections.abc import Iterator
 
 import pytest
 
@@ -174,3 +175,12 @@ def test_a_handle_that_was_never_used_ends_at_once_in_a_forked_child(core: Telem
     assert telemetry.shutdown(60.0)
 
     assert parent.close("client", 5.0)
+
+
+def test_strict_lets_a_failure_to_name_places_through(core: TelemetryCore, join: Join) -> None:
+    class Places:
+        def __iter__(self) -> Iterator[str]:
+            raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError, match="no"):
+        join(core).register_worker_group_nodes("policy", Places())
