@@ -228,8 +228,8 @@ def main() -> None:
                 {(r.get("rl.worker_group", ""), r.get("nv.dl.rank", -1)) for r in rss}
             )
     finally:
-        ray.shutdown()  # type: ignore[no-untyped-call]  # as Ray has it
-        cluster.shutdown()
+        ray.shutdown()
+        cluster.shutdown()  # type: ignore[no-untyped-call]  # as Ray has it
     sys.stdout.write(msgspec.json.encode(seen).decode() + "\n")
 
 
