@@ -49,15 +49,7 @@ def local_ray() -> Iterator[None]:
     import ray
 
     os.environ.update(RAY_AUTH_MODE="disabled", RAY_USAGE_STATS_ENABLED="0")
-    # Workers find this checkout as the script does.
-    root = str(Path(__file__).resolve().parents[1])
-    ray.init(
-        address="local",
-        include_dashboard=False,
-        num_cpus=4,
-        log_to_driver=False,
-        runtime_env={"env_vars": {"PYTHONPATH": root}},
-    )
+    ray.init(address="local", include_dashboard=False, num_cpus=4, log_to_driver=False)
     try:
         yield
     finally:

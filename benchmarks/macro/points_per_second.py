@@ -17,6 +17,7 @@ Run: `python benchmarks/macro/points_per_second.py [--json FILE]`
 
 import gc
 import os
+import sys
 import tempfile
 import time
 from array import array
@@ -25,6 +26,9 @@ from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 from typing import Any
+
+# Run by its path, a script finds only what lies beside it.
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import click
 import msgspec
@@ -331,7 +335,7 @@ def main(
         path = str(Path(directory) / "telemetry.jsonl")
         config = {
             "http": {"port": 0},
-            "export": {"file": {"path": path} if file_exporter else None},
+            "export": {"interval_s": 1, "file": {"path": path} if file_exporter else None},
         }
         telemetry = nta.start(config, run_id="bench")
         telemetry_actor = find_actor()

@@ -12,6 +12,7 @@ Run: `python benchmarks/macro/training_slowdown.py [--json FILE]`
 """
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -20,6 +21,9 @@ from typing import Any
 
 # One thread of linear algebra: a second core is left to Ray, as in a job whose work is on GPUs.
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
+
+# Run by its path, a script finds only what lies beside it.
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import click
 import msgspec
