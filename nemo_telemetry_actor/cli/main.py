@@ -27,6 +27,8 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "demo": ("demo", "Train a small policy on Ray and watch its metrics arrive."),
     "start": ("start", "Bring the telemetry actor up in a Ray cluster."),
     "status": ("status", "Show runs, clients, exporters and losses."),
+    "hosts": ("hosts", "Show the memory of every host and the groups there."),
+    "doctor": ("doctor", "Check an installation from the inside, and say what to do."),
     "stop": ("stop", "Deliver what the telemetry actor holds, and end it."),
     "check-config": ("check_config", "Check a configuration and show what is in effect."),
 }

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from rich import box
 from rich.cells import cell_len
-from rich.console import Group, RenderableType
+from rich.console import Group, JustifyMethod, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -21,6 +21,13 @@ _STYLES: Final = {
     "open": "green",
     "closed": "dim",
     "ended": "dim",
+    "fresh": "green",
+    "kept": "yellow",
+    "no sample": "bold red",
+    "ok": "green",
+    "warning": "bold yellow",
+    "failed": "bold red",
+    "skipped": "dim",
 }
 
 
@@ -29,7 +36,8 @@ class Sheet(msgspec.Struct, frozen=True):
 
     Args:
         title: What the rows are.
-        columns: Name of each column; one that ends in `#` holds numbers and is right-aligned.
+        columns: Name of each column; one that ends in `#` holds numbers and is right-aligned, one
+            that ends in `~` may take several lines, broken between words.
         rows: Cells; the first of a row says what the row is about.
         note: A line below the rows.
     """
@@ -44,7 +52,7 @@ def render(sheet: Sheet, width: int) -> RenderableType:
     """Return a table where it fits `width`, else a paragraph a row."""
     parts: list[RenderableType] = [Text(sheet.title, style="bold")]
     if sheet.rows:
-        parts.append(_table(sheet) if _natural_width(sheet) <= width else _paragraphs(sheet))
+        parts.append(_table(sheet) if fits(sheet, width) else _paragraphs(sheet))
     if sheet.note:
         parts.append(Text(sheet.note, style="dim"))
     return Group(*parts, Text(""))
@@ -57,19 +65,31 @@ def cell(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _natural_width(sheet: Sheet) -> int:
+def fits(sheet: Sheet, width: int) -> bool:
+    """Whether the sheet is a table in `width` columns."""
     widths = [
-        max(len(name.rstrip("#")), *(cell_len(row[place]) for row in sheet.rows))
-        for place, name in enumerate(sheet.columns)
+        max(len(_name(column)), *(_cell_width(row[place], column) for row in sheet.rows))
+        for place, column in enumerate(sheet.columns)
+        if sheet.rows
     ]
-    return sum(widths) + _COLUMN_GAP * (len(widths) - 1)
+    return sum(widths) + _COLUMN_GAP * (len(widths) - 1) <= width
+
+
+def _cell_width(text: str, column: str) -> int:
+    if column.endswith("~"):
+        return max(map(cell_len, text.split()), default=0)
+    return cell_len(text)
+
+
+def _name(column: str) -> str:
+    return column.rstrip("#~")
 
 
 def _table(sheet: Sheet) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    for name in sheet.columns:
-        justify = "right" if name.endswith("#") else "left"
-        table.add_column(name.rstrip("#"), justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    for column in sheet.columns:
+        justify: JustifyMethod = "right" if column.endswith("#") else "left"
+        table.add_column(_name(column), justify=justify, no_wrap=not column.endswith("~"))
     for row in sheet.rows:
         table.add_row(*(_styled(text) for text in row))
     return table
@@ -80,7 +100,7 @@ def _paragraphs(sheet: Sheet) -> Group:
     paragraphs: list[RenderableType] = []
     for row in sheet.rows:
         rest = Text(", ").join(
-            Text.assemble((f"{name.rstrip('#')} ", "dim"), _styled(text))
+            Text.assemble((f"{_name(name)} ", "dim"), _styled(text))
             for name, text in zip(sheet.columns[1:], row[1:], strict=True)
             if text != "-"
         )

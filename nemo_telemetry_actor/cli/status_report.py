@@ -58,7 +58,14 @@ def build_report(
         own_series: What its `series` answers for `CLIENT_DROPPED` and `NONFINITE`.
     """
     down = [each for each in state["exporters"] if each["state"] == "down"]
-    trouble = [*state["problems"], *(f"{each['name']} is down" for each in down)]
+    # A host without a sample is the business of `hosts` and `doctor`: at any time one of three
+    # hundred may be on its way out.
+    host_problems = (state.get("hosts") or {}).get("problems", [])
+    trouble = [
+        *state["problems"],
+        *(f"{each['name']} is down" for each in down),
+        *(f"host memory: {problem}" for problem in host_problems),
+    ]
     next_step = ""
     if state["problems"]:
         next_step = (
@@ -70,6 +77,8 @@ def build_report(
             "see that the backend answers, its points wait meanwhile; then "
             "nemo-telemetry status --watch 5"
         )
+    elif host_problems:
+        next_step = "nemo-telemetry doctor"
     dropped: Counter[str] = Counter()
     for row in own_series:
         if row["name"] == CLIENT_DROPPED:

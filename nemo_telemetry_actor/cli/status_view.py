@@ -8,6 +8,7 @@ from typing import Any, Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from nemo_telemetry_actor.cli.hosts_view import counts_text, way_text
 from nemo_telemetry_actor.cli.sheet import Sheet, cell, render
 from nemo_telemetry_actor.cli.status_report import StatusReport
 from nemo_telemetry_actor.cli.wording import age, counted
@@ -157,9 +158,18 @@ def _header(report: StatusReport, state: Mapping[str, Any]) -> Text:
     text = Text("telemetry actor", style="bold")
     for name, value in lines:
         text.append(f"\n  {name:<8} {value}", style="not bold")
-    for problem in state["problems"]:
+    text.append(f"\n  {'hosts':<8} {hosts_line(state.get('hosts'))}", style="not bold")
+    for problem in [*state["problems"], *(state.get("hosts") or {}).get("problems", [])]:
         text.append(f"\n  {'problem':<8} {problem}", style="not bold red")
     return text
+
+
+def hosts_line(hosts: Mapping[str, Any] | None) -> str:
+    """Return how many hosts are in which state, where that is read, and why there."""
+    if hosts is None:
+        return "off in the configuration"
+    counts = counts_text(hosts["hosts"]) if hosts["cycles"] else "not read yet"
+    return f"{counts}, {way_text(hosts['source'])} ({hosts['reason']})"
 
 
 def _last_errors(state: Mapping[str, Any]) -> list[RenderableType]:

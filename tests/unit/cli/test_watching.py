@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Watching: reads and shows until the keyboard says stop."""
 
-from nemo_telemetry_actor.cli.status import watch
 from nemo_telemetry_actor.cli.status_report import StatusReport, build_report, silent_report
+from nemo_telemetry_actor.cli.watching import watch
 from tests.unit.cli.states import state
 
 
