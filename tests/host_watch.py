@@ -10,6 +10,7 @@
     assert watcher.doubled == []
 """
 
+import os
 import threading
 import time
 from collections import defaultdict
@@ -28,7 +29,7 @@ import nemo_telemetry_actor as nta
 from tests.receivers import OtlpGrpcReceiver
 
 _POLL_S = 0.05
-USED, TOTAL = "rl.host.memory.used", "rl.host.memory.total"
+USED = "rl.host.memory.used"
 
 
 class PageMoment(msgspec.Struct, frozen=True):
@@ -136,6 +137,15 @@ def pushed_labels(receiver: OtlpGrpcReceiver, run_id: str) -> dict[str, list[lis
     }
 
 
+def first_pushed_unix_nano(receiver: OtlpGrpcReceiver, label: str) -> int:
+    """Return the time of the first point with this label."""
+    return min(
+        point.time_unix_nano
+        for point in receiver.points(USED)
+        if point.attributes["rl.worker_groups"] == label
+    )
+
+
 def without_repeats(labels: list[list[str]]) -> list[str]:
     """Return the labels in order, each as often as it came anew."""
     flat = [label for of_time in labels for label in of_time]
@@ -166,6 +176,7 @@ class RewardEnvironment:
         bundles = [(self._group, rank) for rank in range(workers)]
         self._telemetry.register_worker_group_placement("reward_model_policy", bundles)
         assert self._telemetry.flush(20.0)
+        self._committed_unix_nano = time.time_ns()
         make: Any = ray.remote(num_cpus=0.1)(RewardWorker)
         self._workers = [
             make.options(
@@ -178,9 +189,11 @@ class RewardEnvironment:
         return list(ray.get([worker.where.remote() for worker in self._workers]))
 
     def pid(self) -> int:
-        import os
-
         return os.getpid()
+
+    def committed_unix_nano(self) -> int:
+        """When the actor was known to have heard of the group."""
+        return self._committed_unix_nano
 
 
 def environment_on(resource: str) -> Any:
