@@ -67,7 +67,7 @@ def pages_check(facts: Facts) -> Check:
         return unknown(name, pages, "there is no cluster to ask")
     bad = [page for page in pages if page.problem]
     carry = sum(page.outcome == "read" for page in pages)
-    found = f"{carry} of {counted(len(pages), 'page')} carry the memory families"
+    found = f"{carry} of {len(pages):,} pages carry the memory families"
     if any(page.outcome == "connected" for page in pages):
         found = f"{len(pages) - len(bad)} of {len(pages)} reached; not read, that would empty them"
     if not bad:

@@ -4,6 +4,8 @@
 
 from typing import Any
 
+from tests.unit.cli.host_rows import about
+
 NOW = 1_800_000_000_000_000_000
 S = 10**9
 
@@ -67,6 +69,7 @@ def state(**changes: Any) -> dict[str, Any]:
         "clients": [client("c0ffee0000")],
         "ingest": {"accepted": 1500, "duplicate_batches": 0, "dropped": {}, "series": 7},
         "exporters": [exporter("otlp grpc collector:4317")],
+        "hosts": about(),
         **changes,
     }
 

@@ -10,6 +10,7 @@ from nemo_telemetry_actor.cli.status_report import (
     silent_report,
 )
 from nemo_telemetry_actor.client import groups
+from tests.unit.cli.host_rows import about
 from tests.unit.cli.states import NOW, S, exporter, own_series, state
 
 
@@ -75,3 +76,13 @@ def test_a_silent_actor_is_trouble() -> None:
     report = silent_report("h:1", "there is no actor", "nemo-telemetry start")
 
     assert (report.healthy, report.actor) == (False, None)
+
+
+def test_a_problem_of_the_scraper_is_trouble_and_a_host_that_failed_is_not() -> None:
+    hosts = about(problems=["Ray does not say which nodes there are"], hosts={"fresh": 1})
+
+    report = build_report("h:1", state(hosts=hosts), [])
+
+    assert report.trouble == ["host memory: Ray does not say which nodes there are"]
+    assert report.next_step == "nemo-telemetry doctor"
+    assert build_report("h:1", state(hosts=about(hosts={"fresh": 9, "failed": 1})), []).healthy

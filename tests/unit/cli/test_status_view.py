@@ -9,6 +9,7 @@ from rich.console import Console
 
 from nemo_telemetry_actor.cli.status_report import CLIENT_DROPPED, build_report, silent_report
 from nemo_telemetry_actor.cli.status_view import clients_sheet, runs_sheet, status_page
+from tests.unit.cli.host_rows import about
 from tests.unit.cli.states import NOW, S, client, exporter, own_series, run, state
 
 
@@ -33,7 +34,31 @@ def test_the_head_says_where_since_when_and_how_much() -> None:
         "  up       2 h 0 min, version 0.1.0\n"
         "  process  99 on head, Ray cluster h:1\n"
         "  holds    7 series, 1,500 points taken\n"
+        "  hosts    2 fresh, from each raylet's page (on Ray 2.60.0 a raylet's page may be read by "
     )
+
+
+@pytest.mark.parametrize(
+    ("hosts", "line"),
+    [
+        (None, "off in the configuration"),
+        (about(cycles=0), "not read yet, from each raylet's page (on Ray 2.60.0"),
+        (
+            about(source="dashboard", reason="why", hosts={"fresh": 9, "failed": 1}),
+            "9 fresh, 1 failed, from Ray's dashboard (why)",
+        ),
+    ],
+)
+def test_the_line_of_the_hosts_says_how_many_and_which_way(
+    hosts: dict[str, Any] | None, line: str
+) -> None:
+    assert f"  hosts    {line}" in _page(state(hosts=hosts))
+
+
+def test_a_problem_of_the_scraper_is_in_the_head() -> None:
+    page = _page(state(hosts=about(problems=["Ray does not answer"])))
+
+    assert "  problem  Ray does not answer\n" in page
 
 
 def test_problems_are_in_the_head() -> None:

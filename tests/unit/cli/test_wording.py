@@ -4,7 +4,7 @@
 
 import pytest
 
-from nemo_telemetry_actor.cli.wording import age, counted, duration
+from nemo_telemetry_actor.cli.wording import age, counted, duration, listed, size
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,17 @@ def test_an_age_is_the_time_between_two_nanosecond_times() -> None:
 
 def test_one_has_no_plural() -> None:
     assert (counted(1, "point"), counted(2000, "point")) == ("1 point", "2,000 points")
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0, "0 MiB"), (310 * 2**20, "310 MiB"), (2**30, "1.0 GiB"), (2015.62 * 2**30, "2,015.6 GiB")],
+)
+def test_bytes_are_binary(number: float, text: str) -> None:
+    assert size(number) == text
+
+
+def test_a_long_list_is_cut_and_says_so() -> None:
+    assert listed(["a", "b", "c"]) == "a; b; c"
+    assert listed(["a", "b", "c", "d", "e"], 3, ", ") == "a, b, c, and 2 more"
+    assert listed([]) == ""
