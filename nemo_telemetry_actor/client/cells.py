@@ -73,8 +73,11 @@ class HistogramCell:
         """Count one value."""
         self.counts[bisect_left(self.boundaries, value)] += 1
         self.sum += value
-        self.min = min(self.min, value)
-        self.max = max(self.max, value)
+        # As min() and max() do, without the calls, which cost a third of the whole method.
+        if value < self.min:  # noqa: PLR1730
+            self.min = value
+        if value > self.max:  # noqa: PLR1730
+            self.max = value
         self.first = self.first or time_unix_nano
         self.last = time_unix_nano
 

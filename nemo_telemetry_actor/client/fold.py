@@ -22,6 +22,7 @@ MAX_BATCH_POINTS: Final = 16_384
 """Points in one batch: about 300 kB, above which one Ray call costs its neighbours time."""
 
 _MAX_CACHED_ATTRIBUTE_SETS: Final = 4096
+_INFINITE: Final = math.inf
 
 
 Cell = GaugeCell | SumCell | HistogramCell
@@ -74,18 +75,25 @@ class Fold:
         """Fold one call of `record`."""
         group, values, attributes, time_unix_nano = entry
         encoded = self._encode(group, attributes) if attributes else NO_ATTRIBUTES
+        metrics, all_cells = group.metrics, self._cells
         for key, value in values.items():
             try:
-                metric = group.metrics.get(key)
+                metric = metrics.get(key)
                 if metric is None or metric.is_observable:
                     self._refuse_key(group, key, metric)
-                elif not math.isfinite(value):
+                elif not -_INFINITE < value < _INFINITE:  # NaN compares false
                     self._note_nonfinite(metric, time_unix_nano)
-                elif value < 0 and metric.spec.kind == "counter":
+                elif value < 0 and metric.is_counter:
                     self._refuse_negative(metric, value)
                 else:
-                    self._cell(metric, encoded).add(value, time_unix_nano)
-                    self._gauge_values += metric.spec.kind == "gauge"
+                    # Most values are of a series that has a cell: found without a call.
+                    cells = all_cells.get(metric)
+                    cell = cells.get(encoded) if cells else None
+                    if cell is None:
+                        cell = self._cell(metric, encoded)
+                    cell.add(value, time_unix_nano)
+                    if metric.is_gauge:
+                        self._gauge_values += 1
             except Exception as error:  # a key may be any object that was once a key of a dict
                 if self._guard.strict:
                     raise
@@ -110,16 +118,20 @@ class Fold:
     def _encode(self, group: BoundGroup, attributes: Mapping[str, Any]) -> bytes:
         cache_key: Any = tuple(attributes.items())
         try:
-            # Only text may be cached: `1`, `1.0` and `True` are one dict key but not one attribute.
+            # Only text is cached: `1`, `1.0` and `True` are one dict key but not one attribute. So
+            # what is found was text, and needs no look at its types.
+            encoded = self._encoded.get(cache_key)
+        except Exception:  # noqa: BLE001 — a value without a hash, or a foreign one that raises
+            encoded = None
+        if encoded is not None:
+            return encoded
+        try:
+            encoded = encode_attributes(attributes)
             if all(type(value) is str for value in attributes.values()):
-                encoded = self._encoded.get(cache_key)
-                if encoded is None:
-                    encoded = encode_attributes(attributes)
-                    if len(self._encoded) >= _MAX_CACHED_ATTRIBUTE_SETS:
-                        self._encoded.clear()
-                    self._encoded[cache_key] = encoded
-                return encoded
-            return encode_attributes(attributes)
+                if len(self._encoded) >= _MAX_CACHED_ATTRIBUTE_SETS:
+                    self._encoded.clear()
+                self._encoded[cache_key] = encoded
+            return encoded
         except BadAttributeError as error:
             self._guard.warn_once(
                 f"attributes:{group.name}",

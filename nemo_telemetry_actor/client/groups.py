@@ -7,7 +7,6 @@ The rules are those of NeMo Lens' registry: declaring wrongly raises, recording 
 
 import threading
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 from typing import Final
 
 from nemo_telemetry_actor.model.instrument import (
@@ -42,7 +41,16 @@ CLIENT_DROPPED: Final = MetricSpec(
 class BoundMetric:
     """A spec with all that recording needs computed once. Compared by identity."""
 
-    __slots__ = ("attribute_sets", "boundaries", "declaration", "encoded", "is_observable", "spec")
+    __slots__ = (
+        "attribute_sets",
+        "boundaries",
+        "declaration",
+        "encoded",
+        "is_counter",
+        "is_gauge",
+        "is_observable",
+        "spec",
+    )
 
     def __init__(self, spec: MetricSpec, scope: Scope) -> None:
         self.spec = spec
@@ -50,6 +58,8 @@ class BoundMetric:
         self.encoded: bytes = encode(self.declaration)
         self.boundaries = self.declaration.boundaries
         self.is_observable = is_observable(spec.kind)
+        self.is_gauge = spec.kind == "gauge"
+        self.is_counter = spec.kind == "counter"
         # Distinct attribute sets seen, so that their number can be bounded; owned by the fold.
         self.attribute_sets: set[bytes] = set()
 
@@ -62,9 +72,7 @@ class BoundGroup:
     def __init__(self, name: str, specs: tuple[MetricSpec, ...], scope: Scope) -> None:
         self.name = name
         self.specs = specs
-        self.metrics: Mapping[str, BoundMetric] = MappingProxyType(
-            {spec.key: BoundMetric(spec, scope) for spec in specs}
-        )
+        self.metrics = {spec.key: BoundMetric(spec, scope) for spec in specs}
 
 
 class GroupRegistry:
@@ -76,9 +84,8 @@ class GroupRegistry:
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
         self._lock = threading.Lock()
-        self.groups: Mapping[str, BoundGroup] = {
-            SELF_GROUP: BoundGroup(SELF_GROUP, (NONFINITE, CLIENT_DROPPED), scope)
-        }
+        self.own = BoundGroup(SELF_GROUP, (NONFINITE, CLIENT_DROPPED), scope)
+        self.groups: Mapping[str, BoundGroup] = {SELF_GROUP: self.own}
 
     def register(
         self, group: str, specs: Iterable[MetricSpec], *, allow_override: bool = False
