@@ -14,7 +14,7 @@ from nemo_telemetry_actor.config.fields import TelemetryConfig
 from nemo_telemetry_actor.model.points import NumberPoint
 from nemo_telemetry_actor.placement.table import Answer
 from nemo_telemetry_actor.scrape.failures import FetchFailure
-from nemo_telemetry_actor.scrape.scraper import HostScraper, ScrapeSettings
+from nemo_telemetry_actor.scrape.scraper import Fetcher, HostScraper, ScrapeSettings
 from nemo_telemetry_actor.testing import FakeClock, InMemoryExporter
 from nemo_telemetry_actor.wire.messages import Ack, PlacementSet, Registration, decode, encode
 from tests.batches import batch
@@ -79,9 +79,14 @@ class FakeFetcher:
 
 
 class World:
-    """Hosts `alpha` (node n1) and `beta` (node n2) that hold 3 and 5 of 8 bytes."""
+    """Hosts `alpha` (node n1) and `beta` (node n2) that hold 3 and 5 of 8 bytes.
 
-    def __init__(self, *, components: bool = False) -> None:
+    Args:
+        components: Whether to read what the processes hold.
+        fetcher: Reads pages instead of the fake.
+    """
+
+    def __init__(self, *, components: bool = False, fetcher: Fetcher | None = None) -> None:
         self.clock = FakeClock()
         self.exporter = InMemoryExporter()
         self.cluster = FakeCluster(node("n1", "alpha"), node("n2", "beta"))
@@ -89,7 +94,7 @@ class World:
         self.fetcher.pages = {"alpha": page(3.0, 8.0), "beta": page(5.0, 8.0)}
         self.answers: dict[str, Answer] = {}
         self.asked: list[frozenset[str]] = []
-        self.sources = self._sources_of(components)
+        self.sources = self._sources_of(components, fetcher or self.fetcher)
         self.core = TelemetryCore(
             msgspec.convert({"hosts": {"interval_s": INTERVAL_S}}, TelemetryConfig),
             [self.exporter],
@@ -100,10 +105,10 @@ class World:
             hosts=self.sources,
         )
 
-    def _sources_of(self, components: bool) -> HostSources:
+    def _sources_of(self, components: bool, fetcher: Fetcher) -> HostSources:
         scraper = HostScraper(
             self.cluster,
-            self.fetcher,
+            fetcher,
             ScrapeSettings(interval_s=INTERVAL_S, components=components),
             now=self.clock.time_ns,
             monotonic=self.clock.monotonic,
