@@ -42,11 +42,12 @@ def _scraper_check(
     name: str, about: Mapping[str, Any], hosts: Sequence[Mapping[str, Any]]
 ) -> Check:
     way = f"{way_text(about['source'])} ({about['reason']})"
-    if about["problems"]:
-        return Check(name, "failed", f"{way}; {listed(about['problems'])}", "ray status")
-    if not about["cycles"]:
-        return Check(name, "warning", f"{way}; the first sweep is not over", "run this again")
-    found = f"{counts_text(Counter(host['state'] for host in hosts))} {way}"
+    problems = f"; {listed(about['problems'])}" if about["problems"] else ""
+    if not hosts and not about["cycles"]:
+        return Check(name, "warning", f"the first sweep is not over, {way}", "run this again")
+    if not hosts:
+        return Check(name, "failed", f"no host is known, {way}{problems}", "ray status")
+    found = f"{counts_text(Counter(host['state'] for host in hosts))} {way}{problems}"
     if without := [host for host in hosts if host["state"] in WITHOUT_SAMPLE]:
         return Check(name, "failed", f"{found}; {_told(without)}", _AGENT)
     if any(host["state"] == "kept" for host in hosts):
@@ -56,6 +57,8 @@ def _scraper_check(
             f"{found}; those kept answer without values for the moment",
             "see whether something else reads their pages; nemo-telemetry hosts --watch",
         )
+    if problems:
+        return Check(name, "warning", found, "see hosts in the configuration, and ray status")
     return Check(name, "ok", found)
 
 

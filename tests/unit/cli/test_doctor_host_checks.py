@@ -32,7 +32,9 @@ def test_a_host_that_does_not_answer_the_actor_fails_with_its_problem() -> None:
         ({}, [host("n1", state="kept")], "warning"),
         ({}, [host("n1", None)], "failed"),
         ({"cycles": 0}, [], "warning"),
-        ({"problems": ["Ray does not answer"]}, [host("n1")], "failed"),
+        ({"problems": ["the dashboard knows no components"]}, [host("n1")], "warning"),
+        ({"problems": ["Ray does not answer"]}, [failed("n1")], "failed"),
+        ({"problems": ["Ray does not answer"]}, [], "failed"),
     ],
 )
 def test_what_the_scraper_says_is_judged(
