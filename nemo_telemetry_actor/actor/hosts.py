@@ -75,10 +75,9 @@ class HostReporter:
             self._placements.resolved(group_id, answer)
         await self._scraper.run_once()
         self._sequence += 1
-        alive = self._alive()
         for run in self._registry.runs.values():
             if run.is_open:
-                self._report(run, alive)
+                self._report(run)
             elif run.own is not None:
                 for declaration in HOST_SERIES:
                     self._replace(run, declaration, [])
@@ -89,15 +88,16 @@ class HostReporter:
         The next sweep may be far away, and a short run over by then.
         """
         if run.is_open:
-            self._report(run, self._alive())
+            self._report(run)
 
-    def _report(self, run: Run, alive: frozenset[str]) -> None:
-        groups = self._placements.groups(run.run_id, alive)
+    def _report(self, run: Run) -> None:
+        groups = self._placements.groups(run.run_id)
         used: list[tuple[HostSample, NumberPoint]] = []
         total: list[tuple[HostSample, NumberPoint]] = []
         parts: list[tuple[HostSample, NumberPoint]] = []
         for sample in self._scraper.samples:
             host = {HOST_NAME: sample.host_name}
+            # A sample names living nodes only, so that a dead one drops out of the label.
             labelled = {**host, WORKER_GROUPS: worker_groups_label(sample.node_ids, groups)}
             time = sample.time_unix_nano
             if sample.used is not None:
@@ -143,9 +143,6 @@ class HostReporter:
                 run.run_id,
             )
 
-    def _alive(self) -> frozenset[str]:
-        return frozenset(node for sample in self._scraper.hosts for node in sample.node_ids)
-
     # ---- what pages and commands read
 
     def state(self) -> dict[str, Any]:
@@ -165,9 +162,8 @@ class HostReporter:
 
         `groups` is the label by run, of open runs.
         """
-        alive = self._alive()
         groups = {
-            run.run_id: self._placements.groups(run.run_id, alive)
+            run.run_id: self._placements.groups(run.run_id)
             for run in self._registry.runs.values()
             if run.is_open
         }

@@ -134,20 +134,13 @@ class PlacementMap:
 
     # ---- what labels are made of
 
-    def groups(self, run_id: str, alive: frozenset[str] | None = None) -> dict[str, frozenset[str]]:
-        """Return every worker group of a run with the nodes it is on, which may be none.
-
-        Args:
-            run_id: The run.
-            alive: Ids of the nodes that live; others are left out. None leaves none out.
-        """
+    def groups(self, run_id: str) -> dict[str, frozenset[str]]:
+        """Return every worker group of a run with the nodes it is on: none, or some that died."""
         found: dict[str, set[str]] = {}
         for vouched in self._runs.get(run_id, {}).values():
             for prefix, places in vouched.places.items():
                 found.setdefault(prefix, set()).update(places.node_ids(self._answers))
-        if alive is None:
-            return {prefix: frozenset(nodes) for prefix, nodes in found.items()}
-        return {prefix: alive.intersection(nodes) for prefix, nodes in found.items()}
+        return {prefix: frozenset(nodes) for prefix, nodes in found.items()}
 
     # ---- inside
 

@@ -16,7 +16,7 @@ from nemo_telemetry_actor.placement.table import Answer
 from nemo_telemetry_actor.scrape.failures import FetchFailure
 from nemo_telemetry_actor.scrape.scraper import Fetcher, HostScraper, ScrapeSettings
 from nemo_telemetry_actor.testing import FakeClock, InMemoryExporter
-from nemo_telemetry_actor.wire.messages import Ack, PlacementSet, Registration, decode, encode
+from nemo_telemetry_actor.wire.messages import Ack, PlacementSet, Registration, encode
 from tests.batches import batch
 from tests.clients import Client
 from tests.clocks import run_at_once
@@ -37,15 +37,12 @@ class Voucher(Client):
         self.placed += 1
         return self.resend(self.vouching(self.placed, *registrations))
 
-    def vouching(self, placed: int, *registrations: Registration, closing: Any = "") -> bytes:
+    def vouching(self, placed: int, *registrations: Registration) -> bytes:
         """The next batch, with a set of this sequence in it."""
-        message = batch(self.sequence, client_id=self.client_id, closing=closing)
+        message = batch(self.sequence, client_id=self.client_id)
         self.sequence += 1
         placements = PlacementSet(placed, list(registrations))
         return encode(msgspec.structs.replace(message, placements=placements))
-
-    def leave(self) -> Ack:
-        return decode(self.core.ingest(self.vouching(self.placed + 1, closing="client")), Ack)
 
 
 class FakeCluster:

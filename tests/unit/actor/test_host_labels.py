@@ -79,7 +79,7 @@ def test_the_groups_of_a_client_that_says_goodbye_end_at_once() -> None:
     client.vouch(on_nodes("a", "n1"))
     world.sweep()
 
-    client.leave()
+    client.send(closing="client")
     world.sweep()
 
     assert world.labels() == {"alpha": "none", "beta": "none"}
@@ -90,7 +90,7 @@ def test_a_batch_that_arrives_after_the_goodbye_brings_no_group_back() -> None:
     world.client("d" * 32, opens_run=True)
     client = world.client()
     overtaken = client.vouching(1, on_nodes("a", "n1"))
-    client.leave()
+    client.send(closing="client")
 
     assert client.resend(overtaken).status == "ok"
     world.sweep()

@@ -123,13 +123,6 @@ def test_dropping_what_is_not_there_is_fine() -> None:
     assert placement.groups("run") == {}
 
 
-def test_a_dead_node_drops_out() -> None:
-    placement = PlacementMap()
-    placement.replace("run", "c1", _set(1, _nodes("a", "n1", "n2"), _nodes("b", "n1")))
-
-    assert placement.groups("run", _on("n2", "n3")) == {"a": _on("n2"), "b": NONE}
-
-
 # ---- placement groups
 
 
