@@ -7,6 +7,7 @@
     TelemetryError
     ├── ConfigError            a configuration file, variable or argument is wrong (also a ValueError)
     ├── ActorUnavailableError  no telemetry actor answers, and the caller asked for one
+    ├── StateError             the state file cannot be opened, read or written
     ├── WireError              bytes that are no batch of a version this build can read
     └── ExportError            a backend refused a snapshot; the same bytes cannot succeed
         ├── MessageTooLargeError   it would take a smaller one
@@ -47,6 +48,10 @@ class ActorUnavailableError(TelemetryError):
 
 class WireError(TelemetryError):
     """Bytes that cannot be read as a message of this or an older version."""
+
+
+class StateError(TelemetryError):
+    """The state file cannot be opened, read or written; the message names it and says why."""
 
 
 class ExportError(TelemetryError):

@@ -16,6 +16,7 @@ from typing import Any, Final
 import ray
 
 from nemo_telemetry_actor.actor.core import TelemetryCore
+from nemo_telemetry_actor.actor.durability import Durability
 from nemo_telemetry_actor.actor.hosts import HostSources
 from nemo_telemetry_actor.actor.loops import Commits, Loops
 from nemo_telemetry_actor.client.identity import fresh_run_id, new_client_id
@@ -39,7 +40,7 @@ _log = logging.getLogger("nemo_telemetry_actor")
 _FILE_NAME: Final = "nemo_telemetry.jsonl"
 # What is left when a configuration cannot be made to work: clients are answered, people can look.
 _BARE: Final = TelemetryConfig(
-    export=ExportConfig(prometheus=None, file=None), http=HttpConfig(port=0), hosts=None
+    export=ExportConfig(prometheus=None, file=None), http=HttpConfig(port=0), hosts=None, state=None
 )
 
 
@@ -76,6 +77,7 @@ class TelemetryActor:
             incarnation=new_client_id(),
             fresh_run_id=fresh_run_id,
             hosts=_host_sources(hosts, self._fetcher),
+            durability=_durability(settings),
         )
         self._commits = Commits(self._core.commit)
         self._loops = Loops(self._core)
@@ -157,6 +159,22 @@ def _host_sources(hosts: HostsConfig | None, fetcher: PageFetcher | None) -> Hos
     )
     scraper = HostScraper(RayCluster(), fetcher, settings)
     return HostSources(scraper, PlacementResolver().resolve)
+
+
+def _durability(settings: TelemetryConfig) -> Durability:
+    state = settings.state
+    path = None
+    if state is not None:
+        path = session_directory() / "nemo_telemetry" / "state.sqlite"
+        path = path if state.path is None else Path(state.path).expanduser()
+    return Durability(path, monotonic=time.monotonic, time_unix_nano=time.time_ns())
+
+
+def session_directory() -> Path:
+    """Return Ray's session directory on this machine; the same after a restart of the actor."""
+    node = getattr(ray._private.worker, "_global_node", None)  # there is no public way
+    path = node.get_session_dir_path() if node is not None else None
+    return Path(path or tempfile.gettempdir())
 
 
 def _log_directory() -> Path:

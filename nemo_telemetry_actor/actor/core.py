@@ -19,7 +19,9 @@ from nemo_telemetry_actor.actor.account import (
     process_rows,
     run_row,
 )
+from nemo_telemetry_actor.actor.durability import Durability
 from nemo_telemetry_actor.actor.hosts import HostReporter, HostSources
+from nemo_telemetry_actor.actor.reopen import Reopening
 from nemo_telemetry_actor.actor.source import CommittedSource
 from nemo_telemetry_actor.config.fields import TelemetryConfig
 from nemo_telemetry_actor.errors import WireError
@@ -30,7 +32,9 @@ from nemo_telemetry_actor.model.points import Snapshot
 from nemo_telemetry_actor.placement.map import PlacementMap
 from nemo_telemetry_actor.registry.collect import snapshot_of_now
 from nemo_telemetry_actor.registry.pointlog import PointLog
+from nemo_telemetry_actor.registry.producers import Producer
 from nemo_telemetry_actor.registry.registry import Registry
+from nemo_telemetry_actor.state.rows import Loaded
 from nemo_telemetry_actor.wire.messages import (
     WIRE_VERSION,
     Ack,
@@ -55,9 +59,10 @@ class TelemetryCore:
         incarnation: Identity of this life of the core.
         fresh_run_id: Makes a run id when nothing names one.
         hosts: What host memory is made of; None leaves it out.
+        durability: The state file to go on from and to write; None keeps everything in memory.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 — what the shell hands in, so that nothing here knows Ray
         self,
         config: TelemetryConfig,
         exporters: Sequence[PushExporter],
@@ -67,6 +72,7 @@ class TelemetryCore:
         incarnation: str,
         fresh_run_id: Callable[[], str],
         hosts: HostSources | None = None,
+        durability: Durability | None = None,
     ) -> None:
         self.config = config
         self.incarnation = incarnation
@@ -90,7 +96,12 @@ class TelemetryCore:
             self.host_reporter = HostReporter(
                 self._registry, self._placements, hosts, keep_points=bool(exporters)
             )
-        self._log = PointLog(config.limits.backlog_points)
+        self._durability = durability or Durability(
+            None, monotonic=monotonic, time_unix_nano=self._started_unix_nano
+        )
+        loaded = self._durability.loaded
+        self._log = PointLog(config.limits.backlog_points, loaded.first_position)
+        self._reopen(loaded)
         self._source = CommittedSource(self._registry, self._log, time_ns)
         self.deliveries = [
             Delivery(
@@ -99,6 +110,8 @@ class TelemetryCore:
                 max_points=exporter.max_points,
                 time_ns=time_ns,
                 monotonic=monotonic,
+                position=loaded.cursors.get(exporter.name),
+                note_position=self._durability.write_cursor,
             )
             for exporter in exporters
         ]
@@ -154,14 +167,16 @@ class TelemetryCore:
             self._placements.drop_client(producer.client_id)
         # Another driver may have taken the run over meanwhile; it goes on with that one.
         if batch.closing == "run" and producer.run.driver_id == producer.client_id:
-            producer.run.end(now_unix_nano, now_s)
+            self._registry.end_run(producer.run, now_unix_nano, now_s)
             self.run_ended.set()
         return encode(Ack("ok", interval_s))
 
     def commit(self) -> None:
-        """Make what was applied visible to readers: from here on it may be acknowledged."""
+        """Store what was applied and let readers see it: from here on it may be acknowledged."""
         if self._registry.has_uncommitted:
-            self._log.append(self._registry.commit())
+            applied = self._registry.take()
+            self._durability.write(applied, self._log.head, self._delivered())
+            self._log.append(self._registry.publish(applied))
 
     # ---- what time brings
 
@@ -177,7 +192,9 @@ class TelemetryCore:
         exported = min((each.revision for each in self.deliveries), default=self._registry.revision)
         for run_id in self._registry.forget_finished(now_s, exported):
             self._placements.drop_run(run_id)
-        self._log.forget_below(min((each.position for each in self.deliveries), default=0))
+        self._log.forget_below(self._delivered())
+        cursors = {each.exporter.name: each.position for each in self.deliveries}
+        self._durability.tick(self._registry.runs.values(), self._log, cursors)
 
     async def drain(self, timeout_s: float) -> dict[str, Any]:
         """Bring the last values to every exporter and release them; all within the time.
@@ -208,6 +225,7 @@ class TelemetryCore:
             {**msgspec.to_builtins(each.state()), "delivered": result is True}
             for each, result in zip(self.deliveries, results, strict=True)
         ]
+        await self._durability.close(remove=all(each["delivered"] for each in exporters))
         return {
             "delivered": all(each["delivered"] for each in exporters),
             "exporters": exporters,
@@ -215,6 +233,20 @@ class TelemetryCore:
                 each.has_lease and not each.is_closed for each in self._registry.producers.values()
             ),
         }
+
+    def _delivered(self) -> int:
+        """Return the position below which every push exporter has delivered."""
+        return min((each.position for each in self.deliveries), default=self._log.head)
+
+    def _reopen(self, loaded: Loaded) -> None:
+        self._durability.use(self._placements_of)
+        now_unix_nano, now_s = self._time_ns(), self._monotonic()
+        reopening = Reopening(loaded, self._registry, self._placements, self._log)
+        reopening.run(now_unix_nano, now_s)
+
+    def _placements_of(self, producer: Producer) -> bytes:
+        vouched = self._placements.sets(producer.run.run_id).get(producer.client_id)
+        return b"" if vouched is None else encode(vouched)
 
     async def _finish(self, delivery: Delivery, until_s: float) -> bool:
         is_delivered = await delivery.run_once(hurry=True)
@@ -241,7 +273,7 @@ class TelemetryCore:
             "started_unix_nano": self._started_unix_nano,
             "time_unix_nano": self._time_ns(),
             "http_url": self.http_url,
-            "problems": list(self.problems),
+            "problems": [*self.problems, *self._durability.problems],
             "runs": [run_row(run) for run in self._registry.runs.values()],
             "clients": [client_row(each) for each in self._registry.producers.values()],
             "ingest": ingest_row(self._admission, self._registry, self._undecodable),

@@ -19,6 +19,7 @@ from nemo_telemetry_actor.config.fields import (
     LimitsConfig,
     OtlpConfig,
     PrometheusConfig,
+    StateConfig,
     TelemetryConfig,
 )
 
@@ -33,5 +34,6 @@ __all__ = [
     "LimitsConfig",
     "OtlpConfig",
     "PrometheusConfig",
+    "StateConfig",
     "TelemetryConfig",
 ]

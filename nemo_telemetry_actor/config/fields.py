@@ -221,6 +221,18 @@ class HostsConfig(_Block, frozen=True):
     ] = False
 
 
+class StateConfig(_Block, frozen=True):
+    """The actor's state on disk, so that a restart of the actor loses and doubles nothing."""
+
+    path: Annotated[
+        Path | None,
+        Meta(
+            description="The SQLite file, on the actor's node, readable by its owner alone. `null` "
+            "puts it into Ray's session directory.",
+        ),
+    ] = None
+
+
 class ClientConfig(_Block, frozen=True):
     """What every reporting process does."""
 
@@ -291,6 +303,10 @@ class TelemetryConfig(_Block, frozen=True):
         HostsConfig | None,
         Meta(description="Host memory. `null` or `false` is off, `true` or `{}` the defaults."),
     ] = HostsConfig()
+    state: Annotated[
+        StateConfig | None,
+        Meta(description="State on disk. `null` or `false` keeps it in memory alone."),
+    ] = StateConfig()
     client: Annotated[ClientConfig, Meta(description="What every reporting process does.")] = (
         ClientConfig()
     )

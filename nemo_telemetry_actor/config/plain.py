@@ -13,7 +13,7 @@ from nemo_telemetry_actor.errors import ConfigError
 _MAX_VALUES = 20_000
 _MAX_DEPTH = 20
 _BLOCKS = ("export", "http", "client", "limits")
-SWITCHED: Final = ("export.prometheus", "export.file", "export.console", "hosts")
+SWITCHED: Final = ("export.prometheus", "export.file", "export.console", "hosts", "state")
 _PATHS = ("certificate", "client_certificate", "client_key")
 
 
@@ -103,8 +103,12 @@ def normalised(data: dict[str, object], label: str) -> dict[str, object]:
         data["http"] = _with_absolute(http, ("token_file",))
     if isinstance(export, dict):
         data["export"] = {key: _exporter(key, value, label) for key, value in export.items()}
-    if "hosts" in data:
-        data["hosts"] = _switched("hosts", data["hosts"])
+    for key in ("hosts", "state"):
+        if key in data:
+            data[key] = _switched(key, data[key])
+    state = data.get("state")
+    if isinstance(state, dict):
+        data["state"] = _with_absolute(state, ("path",))
     return data
 
 

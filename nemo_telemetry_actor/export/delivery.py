@@ -100,6 +100,8 @@ class Delivery:
         max_points: Points in one message at most.
         time_ns: Wall clock.
         monotonic: Clock in seconds.
+        position: Where to begin; after the newest point when left out.
+        note_position: Told of each new position, before anything else is sent.
     """
 
     def __init__(
@@ -110,9 +112,12 @@ class Delivery:
         max_points: int,
         time_ns: Callable[[], int],
         monotonic: Callable[[], float],
+        position: int | None = None,
+        note_position: Callable[[str, int], None] | None = None,
     ) -> None:
         self.exporter = exporter
-        self.position = source.head
+        self.position = source.head if position is None else position
+        self._note_position = note_position
         self.revision = 0
         self._source = source
         self._max_points = max_points
@@ -183,6 +188,8 @@ class Delivery:
                 self.position += page.lost
             if await self._try_send(page.snapshot):
                 self.position = page.position
+                if self._note_position is not None:
+                    self._note_position(self.exporter.name, page.position)
 
     async def _send_totals(self) -> None:
         now_s = self._monotonic()

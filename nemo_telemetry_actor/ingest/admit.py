@@ -77,6 +77,7 @@ class Admission:
         if not producer.window.try_accept(batch.sequence):
             self.duplicates += 1
             return
+        self._registry.touch(producer)
         for block in batch.metrics:
             self._apply_block(producer, block, now_unix_nano)
         for observed in batch.observed:
@@ -114,7 +115,11 @@ class Admission:
                 gauge.add(points)
                 if self._keep_points:
                     self._registry.add_points(
-                        metric, gauge.attributes, points.times_unix_nano, points.values
+                        metric,
+                        gauge.attributes,
+                        points.times_unix_nano,
+                        points.values,
+                        encoded=gauge.encoded,
                     )
             case SumDelta():
                 check_sum(metric.declaration, points)
@@ -132,7 +137,7 @@ class Admission:
                 )
                 if not histogram.try_add(points):
                     raise Refusal("bad_value", f"{metric.declaration.name}: its counts overflow")
-        self._registry.changed(series, metric.producer.run)
+        self._registry.changed(series, metric)
 
     def _series_of(self, metric: ProducerMetric, encoded: bytes, start_unix_nano: int) -> Series:
         series = metric.series.get(encoded)

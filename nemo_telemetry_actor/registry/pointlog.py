@@ -3,7 +3,7 @@
 """Gauge points that push exporters have not all delivered yet."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -12,13 +12,17 @@ from nemo_telemetry_actor.registry.producers import ProducerMetric
 
 
 class PointColumn(msgspec.Struct, frozen=True, gc=False):
-    """Points of one series, in columns; `start_time_unix_nano` is 0 for a gauge."""
+    """Points of one series, in columns; `start_time_unix_nano` is 0 for a gauge.
+
+    `encoded` are the attributes as the bytes they are known by.
+    """
 
     metric: ProducerMetric
     attributes: Attributes
     start_time_unix_nano: int
     times_unix_nano: list[int]
     values: list[float]
+    encoded: bytes = b""
 
 
 class PointPage(msgspec.Struct, frozen=True):
@@ -43,13 +47,14 @@ class PointLog:
 
     Args:
         capacity: Points kept at most.
+        first: Position of the first point that will be added.
     """
 
-    def __init__(self, capacity: int) -> None:
+    def __init__(self, capacity: int, first: int = 0) -> None:
         self._capacity = capacity
         self._columns: list[PointColumn] = []
         self._starts: list[int] = []
-        self.head = 0
+        self.head = first
 
     @property
     def tail(self) -> int:
@@ -66,6 +71,10 @@ class PointLog:
         if self.tail < oldest:
             self.forget_below(oldest)
             self._trim(oldest)
+
+    def everything(self) -> Iterator[tuple[int, PointColumn]]:
+        """Yield every column with its position, oldest first."""
+        yield from zip(self._starts, self._columns, strict=True)
 
     def forget_below(self, position: int) -> None:
         """Drop every column that lies wholly below a position."""

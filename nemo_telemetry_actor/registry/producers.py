@@ -91,6 +91,7 @@ class ProducerMetric:
         "encoded",
         "observed",
         "producer",
+        "row",
         "series",
     )
 
@@ -103,6 +104,8 @@ class ProducerMetric:
         self._totals: dict[bytes, tuple[int, float]] = {}
         self._newest: tuple[NumberPoint, ...] = ()
         self._applied_sequence = 0
+        # Its place in the state file, 0 while it has none.
+        self.row = 0
 
     @property
     def observed_count(self) -> int:
@@ -143,6 +146,21 @@ class ProducerMetric:
             self._totals = {}
         for (encoded, _, value), point in zip(observed, points, strict=True):
             self._totals[encoded] = (point.start_time_unix_nano, value)
+
+    def state(self) -> tuple[int, Sequence[NumberPoint], Mapping[bytes, tuple[int, float]]]:
+        """Return the newest set's sequence, the set, and where observed totals stand."""
+        return self._applied_sequence, self._newest, self._totals
+
+    def restore(
+        self,
+        sequence: int,
+        points: tuple[NumberPoint, ...],
+        totals: Mapping[bytes, tuple[int, float]],
+    ) -> None:
+        """Take over what `state` returned in an earlier life of the actor."""
+        self._applied_sequence = sequence
+        self._newest = self.observed = points
+        self._totals = dict(totals)
 
     def commit(self, revision: int) -> None:
         """Let readers see the newest set."""
@@ -188,6 +206,8 @@ class Producer:
         self.has_lease = True
         self.is_closed = False
         self.accepted = 0
+        # Its place in the state file, 0 while it has none.
+        self.row = 0
         self._resource: tuple[int, Attributes] | None = None
         self.describe(attributes)
 

@@ -26,6 +26,41 @@ LOST_CLIENT_KEPT_S: Final = 3600.0
 """How long a client without totals that fell silent is remembered, should it only be stalled."""
 
 
+class Applied:
+    """What has been applied and is not committed yet."""
+
+    def __init__(self) -> None:
+        self.items: dict[Series | ProducerMetric, ProducerMetric] = {}
+        self.points: list[PointColumn] = []
+        self.runs: dict[Run, None] = {}
+        self.producers: dict[Producer, None] = {}
+        self.forgotten_runs: list[str] = []
+        self.forgotten_producers: list[int] = []
+
+    @property
+    def is_something(self) -> bool:
+        """Whether there is anything here."""
+        return any(
+            (
+                self.items,
+                self.points,
+                self.runs,
+                self.producers,
+                self.forgotten_runs,
+                self.forgotten_producers,
+            )
+        )
+
+    def forget(self, producer: Producer) -> None:
+        """Drop what is known of a producer: what was not stored need not be."""
+        self.producers.pop(producer, None)
+        self.items = {
+            item: metric for item, metric in self.items.items() if metric.producer is not producer
+        }
+        if producer.row:
+            self.forgotten_producers.append(producer.row)
+
+
 class Registry:
     """Runs, producers and series. Owned by the actor's event loop; not safe for several threads.
 
@@ -42,9 +77,7 @@ class Registry:
         self.series_count = 0
         self.revision = 0
         self._run_of_job: dict[str, str] = {}
-        self._uncommitted: dict[Series | ProducerMetric, None] = {}
-        self._uncommitted_points: list[PointColumn] = []
-        self._touched_runs: set[Run] = set()
+        self._applied = Applied()
 
     # ---- membership
 
@@ -63,6 +96,8 @@ class Registry:
         self.renew(producer, now_unix_nano, now_s)
         if run.driver_id is None:
             run.reopen()
+        self.touch(producer)
+        self.touch_run(run)
         return producer
 
     def known(self, client_id: str) -> Producer | None:
@@ -83,13 +118,15 @@ class Registry:
             silent_s = now_s - producer.heard_s
             if silent_s <= self._lease_s:
                 continue
-            producer.has_lease = False
+            if producer.has_lease:
+                producer.has_lease = False
+                self.touch(producer)
             is_gone = producer.is_closed or silent_s > self._lease_s + LOST_CLIENT_KEPT_S
             if is_gone and not producer.has_totals:
                 self._forget(producer)
         for run in self.runs.values():
             if run.is_open and not self._is_vouched_for(run):
-                run.end(now_unix_nano, now_s)
+                self.end_run(run, now_unix_nano, now_s)
                 ended.append(run)
         return ended
 
@@ -110,12 +147,23 @@ class Registry:
                     self._forget(producer)
                 if run.own is not None:
                     self.series_count -= run.own.series_count
+                    self._applied.forget(run.own)
                 del self.runs[run.run_id]
+                self._applied.forgotten_runs.append(run.run_id)
                 forgotten.append(run.run_id)
                 for job in run.jobs:
                     if self._run_of_job.get(job) == run.run_id:
                         del self._run_of_job[job]
         return forgotten
+
+    def end_run(self, run: Run, now_unix_nano: int, now_s: float) -> None:
+        """Close a run."""
+        run.end(now_unix_nano, now_s)
+        self.touch_run(run)
+
+    def touch_run(self, run: Run) -> None:
+        """Note that something of a run itself has changed."""
+        self._applied.runs[run] = None
 
     def is_shown(self, run: Run, now_s: float) -> bool:
         """Whether the pull endpoint still shows a run: a scraper should see its last values."""
@@ -125,6 +173,7 @@ class Registry:
 
     def add_series(self, metric: ProducerMetric, encoded: bytes, series: Series) -> None:
         """Add a new series to a metric."""
+        series.encoded = encoded
         metric.series[encoded] = series
         self.series_count += 1
 
@@ -134,7 +183,7 @@ class Registry:
         """Take a newer set of an observable whole."""
         self.series_count += len(points) - metric.observed_count
         metric.replace(sequence, points)
-        self.changed(metric, metric.producer.run)
+        self.changed(metric, metric)
 
     def own_metric(self, run: Run, declaration: Declaration) -> ProducerMetric | None:
         """Return a metric that the service itself measures for a run.
@@ -153,10 +202,14 @@ class Registry:
             metric = run.own.metrics[encoded] = ProducerMetric(run.own, encoded, declaration)
         return metric
 
-    def changed(self, item: Series | ProducerMetric, run: Run) -> None:
-        """Note that something was applied, so that the next commit shows it."""
-        self._uncommitted[item] = None
-        self._touched_runs.add(run)
+    def changed(self, item: Series | ProducerMetric, metric: ProducerMetric) -> None:
+        """Note that something of a metric was applied, so that the next commit shows it."""
+        self._applied.items[item] = metric
+        self._applied.runs[metric.producer.run] = None
+
+    def touch(self, producer: Producer) -> None:
+        """Note that something of a process itself has changed."""
+        self._applied.producers[producer] = None
 
     def add_points(
         self,
@@ -165,34 +218,68 @@ class Registry:
         times_unix_nano: list[int],
         values: list[float],
         start_time_unix_nano: int = 0,
+        encoded: bytes = b"",
     ) -> None:
         """Add points that each push exporter is to deliver once."""
-        self._uncommitted_points.append(
-            PointColumn(metric, attributes, start_time_unix_nano, times_unix_nano, values)
+        self._applied.points.append(
+            PointColumn(metric, attributes, start_time_unix_nano, times_unix_nano, values, encoded)
         )
+
+    # ---- commit
+
+    def take(self) -> Applied:
+        """Return what was applied since the last call; it is to be published, or lost."""
+        applied, self._applied = self._applied, Applied()
+        return applied
+
+    def publish(self, applied: Applied) -> Sequence[PointColumn]:
+        """Let readers see what was applied; return the new points for the log."""
+        self.revision += 1
+        for item in applied.items:
+            item.commit(self.revision)
+        for run in applied.runs:
+            run.last_revision = self.revision
+        return applied.points
 
     def commit(self) -> Sequence[PointColumn]:
         """Let readers see everything applied so far; return the new points for the log."""
-        self.revision += 1
-        changed, self._uncommitted = self._uncommitted, {}
-        points, self._uncommitted_points = self._uncommitted_points, []
-        for item in changed:
-            item.commit(self.revision)
-        for run in self._touched_runs:
-            run.last_revision = self.revision
-        self._touched_runs.clear()
-        return points
+        return self.publish(self.take())
 
     @property
     def has_uncommitted(self) -> bool:
-        """Whether a commit would show anything new."""
-        return bool(self._uncommitted or self._uncommitted_points)
+        """Whether a commit would show or store anything new."""
+        return self._applied.is_something
 
     def shown_producers(self, now_s: float) -> Iterator[Producer]:
         """Yield the producers of every run that is shown."""
         for run in self.runs.values():
             if self.is_shown(run, now_s):
                 yield from run.everyone()
+
+    # ---- reopen
+
+    def adopt_run(self, run: Run) -> None:
+        """Take over a run of an earlier life of the actor."""
+        self.runs[run.run_id] = run
+        for job in run.jobs:
+            other = self.runs.get(self._run_of_job.get(job, ""))
+            if other is None or other.opened_unix_nano <= run.opened_unix_nano:
+                self._run_of_job[job] = run.run_id
+
+    def adopt_producer(
+        self, producer: Producer, now_unix_nano: int, now_s: float, *, is_own: bool
+    ) -> None:
+        """Take over a process of an earlier life of the actor; its lease begins anew."""
+        run = producer.run
+        if is_own:
+            run.own = producer
+            return
+        run.producers[producer.client_id] = producer
+        known = self.producers.get(producer.client_id)
+        # A client that moved between runs is where it is not closed.
+        if known is None or known.is_closed:
+            self.producers[producer.client_id] = producer
+        self.renew(producer, now_unix_nano, now_s)
 
     # ---- inside
 
@@ -246,6 +333,7 @@ class Registry:
 
     def _forget(self, producer: Producer) -> None:
         self.series_count -= producer.series_count
+        self._applied.forget(producer)
         del producer.run.producers[producer.client_id]
         # A client that moved to another run lives on there.
         if self.producers.get(producer.client_id) is producer:

@@ -12,13 +12,24 @@ from nemo_telemetry_actor.wire.messages import GaugePoints, HistogramDelta, SumD
 _MAX_COUNT: Final = 2**63 - 1
 
 
-class GaugeSeries:
-    """The newest value of a gauge, by the time at which it was recorded."""
+class _Kept:
+    """What the state file needs of a series: its attributes' bytes, and its row, 0 for none yet."""
 
-    __slots__ = ("attributes", "committed", "time_unix_nano", "value")
+    __slots__ = ("attributes", "encoded", "row")
 
     def __init__(self, attributes: Attributes) -> None:
         self.attributes = attributes
+        self.encoded = b""
+        self.row = 0
+
+
+class GaugeSeries(_Kept):
+    """The newest value of a gauge, by the time at which it was recorded."""
+
+    __slots__ = ("committed", "time_unix_nano", "value")
+
+    def __init__(self, attributes: Attributes) -> None:
+        super().__init__(attributes)
         self.time_unix_nano = 0
         self.value = 0.0
         self.committed: NumberPoint | None = None
@@ -38,13 +49,13 @@ class GaugeSeries:
         self.committed = NumberPoint(self.attributes, 0, self.time_unix_nano, self.value)
 
 
-class SumSeries:
+class SumSeries(_Kept):
     """The running total of a counter or up-down counter since its start time."""
 
-    __slots__ = ("attributes", "committed_total", "revision", "start_time_unix_nano", "total")
+    __slots__ = ("committed_total", "revision", "start_time_unix_nano", "total")
 
     def __init__(self, attributes: Attributes, start_time_unix_nano: int) -> None:
-        self.attributes = attributes
+        super().__init__(attributes)
         self.start_time_unix_nano = start_time_unix_nano
         self.total = 0.0
         self.committed_total = 0.0
@@ -73,11 +84,10 @@ class SumSeries:
         )
 
 
-class HistogramSeries:
+class HistogramSeries(_Kept):
     """Bucket counts, sum and extremes since the start time."""
 
     __slots__ = (
-        "attributes",
         "committed",
         "count",
         "counts",
@@ -89,7 +99,7 @@ class HistogramSeries:
     )
 
     def __init__(self, attributes: Attributes, start_time_unix_nano: int, buckets: int) -> None:
-        self.attributes = attributes
+        super().__init__(attributes)
         self.start_time_unix_nano = start_time_unix_nano
         self.counts = [0] * buckets
         self.count = 0

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which batches of a client were applied, whatever order they came in."""
 
+from collections.abc import Iterable
 from typing import Final
 
 MOST_ABOVE: Final = 1024
@@ -19,13 +20,18 @@ class SequenceWindow:
 
     Args:
         first: The lowest sequence that may still arrive for the first time.
+        above: Sequences above it that have arrived.
     """
 
     __slots__ = ("_above", "_next")
 
-    def __init__(self, first: int = 0) -> None:
+    def __init__(self, first: int = 0, above: Iterable[int] = ()) -> None:
         self._next = first
-        self._above: set[int] = set()
+        self._above: set[int] = set(above)
+
+    def state(self) -> tuple[int, list[int]]:
+        """Return what makes an equal window: `SequenceWindow(*state)`."""
+        return self._next, sorted(self._above)
 
     def try_accept(self, sequence: int) -> bool:
         """Return True the first time a sequence is seen, False from then on."""

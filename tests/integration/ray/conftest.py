@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One real Ray for the whole suite, and no telemetry actor left from one test to the next."""
 
+import contextlib
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -11,6 +13,7 @@ import pytest
 import ray
 
 from nemo_telemetry_actor import ActorUnavailableError
+from nemo_telemetry_actor.actor.actor import session_directory
 from nemo_telemetry_actor.actor.lifecycle import stop_actor
 from nemo_telemetry_actor.client.connect import clients
 
@@ -39,10 +42,11 @@ def cluster(ray_address: str) -> Iterator[str]:
     yield ray_address
     while (client := clients.find("")) is not None:
         client.shutdown(timeout_s=2.0)
-    try:
+    # The test may have ended it, or never had one.
+    with contextlib.suppress(ActorUnavailableError):
         stop_actor(timeout_s=5.0)
-    except ActorUnavailableError:
-        return  # the test has ended it, or never had one
+    # What could not be delivered is kept for the next actor; the next test wants none of it.
+    shutil.rmtree(session_directory() / "nemo_telemetry", ignore_errors=True)
 
 
 @pytest.fixture

@@ -230,12 +230,13 @@ def test_a_fork_before_ray_reports_as_a_process_of_its_own(
     assert sorted(totals("test.count", "forks")) == [11.0, 100.0]
 
 
-def test_clients_of_a_killed_actor_join_the_restarted_one_and_go_on(cluster: str) -> None:
+def test_a_killed_actor_goes_on_from_its_totals_and_start_times(cluster: str) -> None:
     telemetry = nta.start(QUIET, run_id="survivor", algorithm="grpo")
     telemetry.register_metric_group("g", [COUNT])
     telemetry.record("g", count=1)
     assert telemetry.flush(20.0)
     before = state()
+    (row,) = ray.get(find_actor().series.remote(names=["test.count"]))
 
     os.kill(before["pid"], signal.SIGKILL)
     telemetry.record("g", count=5)
@@ -245,7 +246,9 @@ def test_clients_of_a_killed_actor_join_the_restarted_one_and_go_on(cluster: str
     assert after["incarnation"] != before["incarnation"]
     assert [run["run_id"] for run in after["runs"]] == ["survivor"]
     assert after["runs"][0]["attributes"]["rl.algorithm"] == "grpo"
-    assert totals("test.count", "survivor") == [5.0]
+    (after_row,) = ray.get(find_actor().series.remote(names=["test.count"]))
+    assert (row["value"], after_row["value"]) == (1.0, 6.0)
+    assert after_row["start_time_unix_nano"] == row["start_time_unix_nano"]
 
 
 def test_connect_twice_gives_one_handle_and_start_after_connect_opens_its_run(

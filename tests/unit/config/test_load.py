@@ -164,7 +164,7 @@ def test_an_error_begins_with_the_file_and_names_path_value_limit_and_remedy(
         ({"interval_s": 5}, "interval_s is not a key; did you mean export.interval_s?"),
         (
             {"zzz": 5},
-            "zzz is not a key; valid here: service_name, export, http, hosts, client, limits;",
+            "zzz is not a key; valid here: service_name, export, http, hosts, state, client, limits;",
         ),
         (
             {"export": {"console": {"a b": 1}}},

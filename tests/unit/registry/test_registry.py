@@ -301,6 +301,7 @@ def test_a_thousand_short_lived_clients_leave_nothing(world: World) -> None:
 
 def test_nothing_new_is_no_reason_to_commit(world: World) -> None:
     producer = world.join()
+    world.registry.commit()
 
     seen = [world.registry.has_uncommitted]
     world.send(producer, 0, _gauge())
