@@ -4,15 +4,19 @@
 
 import asyncio
 import os
+from collections.abc import Mapping
 
 import click
 
 from nemo_telemetry_actor.cli.cluster import address_option, cluster
 from nemo_telemetry_actor.cli.doctor_check import DoctorReport, report
-from nemo_telemetry_actor.cli.doctor_facts import Facts, Unknown
+from nemo_telemetry_actor.cli.doctor_facts import Configuration, Facts, Unknown
 from nemo_telemetry_actor.cli.failure import CommandFailedError
 from nemo_telemetry_actor.cli.progress import working
 from nemo_telemetry_actor.cli.watching import print_json, print_page
+from nemo_telemetry_actor.config.fields import TelemetryConfig
+from nemo_telemetry_actor.config.load import load_config
+from nemo_telemetry_actor.errors import ConfigError
 
 
 @click.command("doctor")
@@ -62,18 +66,30 @@ def examine(address: str | None, path: str | None, timeout_s: float) -> DoctorRe
     return report(joined, all_checks(facts))
 
 
-def _facts(address: str | None, path: str | None, timeout_s: float) -> tuple[str | None, Facts]:
-    from nemo_telemetry_actor.cli.doctor_gather import (
-        gather,
-        gather_without_cluster,
-        read_configuration,
-    )
+def read_configuration(
+    path: str | None, environ: Mapping[str, str]
+) -> tuple[Configuration, TelemetryConfig | None]:
+    """Load the configuration that is wanted; None when it cannot be used."""
+    from nemo_telemetry_actor.cli.doctor_probe import targets_of
 
+    try:
+        config = load_config(path, environ)
+        return Configuration(path, targets=targets_of(config)), config
+    except ConfigError as error:
+        return Configuration(path, str(error)), None
+
+
+def _facts(address: str | None, path: str | None, timeout_s: float) -> tuple[str | None, Facts]:
     configuration, config = read_configuration(path, os.environ)
     try:
         with cluster(address) as joined, working("Examining …"):
+            # Late, because it loads Ray, whose settings `cluster` has to make first.
+            from nemo_telemetry_actor.cli.doctor_gather import gather
+
             compared = config if path else None
             return joined, asyncio.run(gather(joined, configuration, compared, timeout_s))
     except CommandFailedError as error:
         why = Unknown(error.message, error.next_step)
+    from nemo_telemetry_actor.cli.doctor_gather import gather_without_cluster
+
     return None, asyncio.run(gather_without_cluster(configuration, why))

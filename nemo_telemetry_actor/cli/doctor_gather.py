@@ -31,15 +31,13 @@ from nemo_telemetry_actor.cli.doctor_probe import (
     get,
     read_pages,
     targets_named,
-    targets_of,
     try_folders,
     try_http,
 )
 from nemo_telemetry_actor.cli.failure import CommandFailedError
 from nemo_telemetry_actor.config.fields import TelemetryConfig
-from nemo_telemetry_actor.config.load import load_config
 from nemo_telemetry_actor.config.transfer import encode_config
-from nemo_telemetry_actor.errors import ActorUnavailableError, ConfigError
+from nemo_telemetry_actor.errors import ActorUnavailableError
 from nemo_telemetry_actor.scrape.dashboard import parse_summary, summary_url
 from nemo_telemetry_actor.scrape.failures import FetchFailure
 from nemo_telemetry_actor.scrape.ray_nodes import RayCluster
@@ -50,17 +48,6 @@ _T = TypeVar("_T")
 
 _ROUND_TRIPS: Final = 3
 _ANSWER_TIMEOUT_S: Final = 10.0
-
-
-def read_configuration(
-    path: str | None, environ: Mapping[str, str]
-) -> tuple[Configuration, TelemetryConfig | None]:
-    """Load the configuration that is wanted; None when it cannot be used."""
-    try:
-        config = load_config(path, environ)
-        return Configuration(path, targets=targets_of(config)), config
-    except ConfigError as error:
-        return Configuration(path, str(error)), None
 
 
 async def gather_without_cluster(configuration: Configuration, why: Unknown) -> Facts:
