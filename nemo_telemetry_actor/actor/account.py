@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from nemo_telemetry_actor.actor.durability import Durability
 from nemo_telemetry_actor.export.delivery import Delivery
 from nemo_telemetry_actor.ingest.admit import Admission
 from nemo_telemetry_actor.registry.producers import Producer, Run
@@ -61,6 +62,16 @@ def ingest_row(admission: Admission, registry: Registry, undecodable: int) -> di
         "duplicate_batches": admission.duplicates,
         "dropped": dropped,
         "series": registry.series_count,
+    }
+
+
+def durability_row(durability: Durability) -> dict[str, Any]:
+    """Return how commits reach the disk."""
+    return {
+        "commits": durability.commits,
+        "last_commit_s": durability.last_commit_s,
+        "size_bytes": durability.size_bytes,
+        "is_degraded": durability.is_degraded,
     }
 
 

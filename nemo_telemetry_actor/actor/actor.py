@@ -79,6 +79,7 @@ class TelemetryActor:
             hosts=_host_sources(hosts, self._fetcher),
             durability=_durability(settings),
         )
+        self._core.report_itself()
         self._commits = Commits(self._core.commit)
         self._loops = Loops(self._core)
         self._server = HttpServer(self._core, settings.http, settings.export.prometheus)

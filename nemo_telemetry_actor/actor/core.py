@@ -12,8 +12,10 @@ from typing import Any, Final
 
 import msgspec
 
+from nemo_telemetry_actor.actor.about import resource_of_itself
 from nemo_telemetry_actor.actor.account import (
     client_row,
+    durability_row,
     exporter_row,
     ingest_row,
     process_rows,
@@ -28,7 +30,7 @@ from nemo_telemetry_actor.errors import WireError
 from nemo_telemetry_actor.export.delivery import Delivery
 from nemo_telemetry_actor.export.exporter import PushExporter
 from nemo_telemetry_actor.ingest.admit import Admission
-from nemo_telemetry_actor.model.points import Snapshot
+from nemo_telemetry_actor.model.points import ResourceData, Snapshot
 from nemo_telemetry_actor.placement.map import PlacementMap
 from nemo_telemetry_actor.registry.collect import snapshot_of_now
 from nemo_telemetry_actor.registry.pointlog import PointLog
@@ -100,7 +102,9 @@ class TelemetryCore:
             None, monotonic=monotonic, time_unix_nano=self._started_unix_nano
         )
         loaded = self._durability.loaded
-        self._log = PointLog(config.limits.backlog_points, loaded.first_position)
+        self._log = PointLog(
+            config.limits.backlog_points, loaded.first_position, config.limits.backlog_bytes
+        )
         self._reopen(loaded)
         self._source = CommittedSource(self._registry, self._log, time_ns)
         self.deliveries = [
@@ -193,6 +197,7 @@ class TelemetryCore:
         for run_id in self._registry.forget_finished(now_s, exported):
             self._placements.drop_run(run_id)
         self._log.forget_below(self._delivered())
+        self._log.forget_older(now_unix_nano - int(self.config.limits.backlog_age_s * 1e9))
         cursors = {each.exporter.name: each.position for each in self.deliveries}
         self._durability.tick(self._registry.runs.values(), self._log, cursors)
 
@@ -236,7 +241,8 @@ class TelemetryCore:
 
     def _delivered(self) -> int:
         """Return the position below which every push exporter has delivered."""
-        return min((each.position for each in self.deliveries), default=self._log.head)
+        read_by_all = min((each.position for each in self.deliveries), default=self._log.head)
+        return max(read_by_all, self._log.tail)
 
     def _reopen(self, loaded: Loaded) -> None:
         self._durability.use(self._placements_of)
@@ -257,9 +263,20 @@ class TelemetryCore:
 
     # ---- what pages and commands read
 
+    def report_itself(self) -> None:
+        """Add what the service measures of itself to what is exported and shown."""
+        self._source.about_itself = self._about_itself
+
+    def _about_itself(self, time_unix_nano: int) -> ResourceData:
+        return resource_of_itself(self.state(), self.config.service_name, time_unix_nano)
+
     def pull_snapshot(self) -> Snapshot:
         """Return what holds now, for the pull endpoint."""
-        return snapshot_of_now(self._registry.shown_producers(self._monotonic()), self._time_ns())
+        now_unix_nano = self._time_ns()
+        shown = snapshot_of_now(self._registry.shown_producers(self._monotonic()), now_unix_nano)
+        if self._source.about_itself is None:
+            return shown
+        return Snapshot([*shown.resources, self._source.about_itself(now_unix_nano)])
 
     def health(self) -> str | None:
         """Return why the actor cannot serve, or None."""
@@ -278,6 +295,7 @@ class TelemetryCore:
             "clients": [client_row(each) for each in self._registry.producers.values()],
             "ingest": ingest_row(self._admission, self._registry, self._undecodable),
             "exporters": [exporter_row(each) for each in self.deliveries],
+            "durability": durability_row(self._durability),
             "hosts": None if self.host_reporter is None else self.host_reporter.state(),
         }
 

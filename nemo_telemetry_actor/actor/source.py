@@ -5,7 +5,7 @@
 from collections.abc import Callable
 
 from nemo_telemetry_actor.export.delivery import Page
-from nemo_telemetry_actor.model.points import Snapshot
+from nemo_telemetry_actor.model.points import ResourceData, Snapshot
 from nemo_telemetry_actor.registry.collect import snapshot_of_points, snapshot_of_totals
 from nemo_telemetry_actor.registry.pointlog import PointLog
 from nemo_telemetry_actor.registry.registry import Registry
@@ -19,16 +19,23 @@ class CommittedSource:
         self._log = log
         self._time_ns = time_ns
         self._last_unix_nano = 0
+        # What the service measures of itself; read anew at each export.
+        self.about_itself: Callable[[int], ResourceData] | None = None
 
     @property
     def head(self) -> int:
         """See `DeliverySource`."""
         return self._log.head
 
+    def waiting(self, position: int) -> tuple[int, int, int]:
+        """See `DeliverySource`."""
+        waiting = self._log.waiting(position)
+        return waiting.points, waiting.size_bytes, waiting.oldest_unix_nano
+
     def read_points(self, position: int, max_points: int) -> Page:
         """See `DeliverySource`."""
         page = self._log.read(position, max_points)
-        return Page(snapshot_of_points(page.columns), page.position, page.lost)
+        return Page(snapshot_of_points(page.columns), page.position, page.lost, page.too_old)
 
     def read_totals(self, since_revision: int, *, everything: bool) -> tuple[Snapshot, int]:
         """See `DeliverySource`."""
@@ -43,4 +50,6 @@ class CommittedSource:
             for run in self._registry.runs.values()
         ]
         resources = [resource for each in snapshots for resource in each.resources]
+        if self.about_itself is not None:
+            resources.append(self.about_itself(self._last_unix_nano))
         return Snapshot(resources), self._registry.revision

@@ -279,6 +279,25 @@ class LimitsConfig(_Block, frozen=True):
             "oldest are dropped and counted.",
         ),
     ] = 1_000_000
+    backlog_bytes: Annotated[
+        int,
+        Meta(
+            ge=65536,
+            le=2**40,
+            extra={"unit": "bytes"},
+            description="Most memory that these values take. Beyond it the oldest are dropped and "
+            "counted.",
+        ),
+    ] = 256 * 2**20
+    backlog_age_s: Annotated[
+        float,
+        Meta(
+            ge=60,
+            le=31_536_000,
+            extra={"unit": "seconds"},
+            description="How long a value waits for a backend before it is dropped and counted.",
+        ),
+    ] = 172_800.0
     lease_s: Annotated[
         float,
         Meta(

@@ -30,11 +30,15 @@ _WARNING_EVERY_S: Final = 60.0
 
 
 class Page(msgspec.Struct, frozen=True):
-    """Points to deliver once: the snapshot, where to read on, and what was lost before it."""
+    """Points to deliver once: the snapshot, where to read on, and what was lost before it.
+
+    `lost` went since the source was full, `too_old` since it had waited too long.
+    """
 
     snapshot: Snapshot
     position: int
     lost: int
+    too_old: int = 0
 
 
 class DeliverySource(Protocol):
@@ -43,6 +47,10 @@ class DeliverySource(Protocol):
     @property
     def head(self) -> int:
         """Position after the newest point."""
+        ...
+
+    def waiting(self, position: int) -> tuple[int, int, int]:
+        """Return the points from a position on, their bytes, and the time of the oldest, or 0."""
         ...
 
     def read_points(self, position: int, max_points: int) -> Page:
@@ -66,7 +74,10 @@ class DeliveryState(msgspec.Struct, frozen=True):
         rejected: Points that it refused in a message it took.
         failed: Attempts that failed.
         dropped: Points given up, by reason.
+        retried: Attempts that followed a failed one.
         backlog_points: Points that wait.
+        backlog_bytes: What they take, roughly.
+        backlog_age_s: Seconds since the oldest of them was recorded.
         last_success_unix_nano: 0 when there was none.
         last_error: What went wrong last; empty once all is well.
     """
@@ -76,8 +87,11 @@ class DeliveryState(msgspec.Struct, frozen=True):
     sent: int
     rejected: int
     failed: int
+    retried: int
     dropped: dict[DropReason, int]
     backlog_points: int
+    backlog_bytes: int
+    backlog_age_s: float
     last_success_unix_nano: int
     last_error: str
 
@@ -132,6 +146,7 @@ class Delivery:
         self._sent = 0
         self._rejected = 0
         self._failed = 0
+        self._retried = 0
         self._dropped: Counter[DropReason] = Counter()
         self._last_success_unix_nano = 0
         self._last_error = ""
@@ -144,16 +159,20 @@ class Delivery:
 
     def state(self) -> DeliveryState:
         """Return the account."""
+        _, size_bytes, oldest_unix_nano = self._source.waiting(self.position)
         return DeliveryState(
-            self.exporter.name,
-            self._state,
-            self._sent,
-            self._rejected,
-            self._failed,
-            dict(self._dropped),
-            self._source.head - self.position,
-            self._last_success_unix_nano,
-            self._last_error,
+            name=self.exporter.name,
+            state=self._state,
+            sent=self._sent,
+            rejected=self._rejected,
+            failed=self._failed,
+            retried=self._retried,
+            dropped=dict(self._dropped),
+            backlog_points=self._source.head - self.position,
+            backlog_bytes=size_bytes,
+            backlog_age_s=(self._time_ns() - oldest_unix_nano) / 1e9 if oldest_unix_nano else 0.0,
+            last_success_unix_nano=self._last_success_unix_nano,
+            last_error=self._last_error,
         )
 
     async def run_once(self, *, hurry: bool = False) -> bool:
@@ -166,6 +185,7 @@ class Delivery:
         if self._monotonic() < (self._asked_until_s if hurry else self._not_before_s):
             return False
         self._message_points = min(2 * self._message_points, self._max_points)
+        self._retried += self._state == "down"
         try:
             await self._send_points()
             await self._send_totals()
@@ -182,14 +202,18 @@ class Delivery:
     async def _send_points(self) -> None:
         while self.position < self._source.head:
             page = self._source.read_points(self.position, self._message_points)
-            if page.lost:
-                # Counted once, whatever becomes of this message.
-                self._dropped["queue_full"] += page.lost
-                self.position += page.lost
+            # Counted once, whatever becomes of this message.
+            self._lose("queue_full", page.lost)
+            self._lose("too_old", page.too_old)
             if await self._try_send(page.snapshot):
                 self.position = page.position
                 if self._note_position is not None:
                     self._note_position(self.exporter.name, page.position)
+
+    def _lose(self, reason: DropReason, count: int) -> None:
+        if count:
+            self._dropped[reason] += count
+            self.position += count
 
     async def _send_totals(self) -> None:
         now_s = self._monotonic()

@@ -25,6 +25,10 @@ class ListSource:
         self.totals: dict[str, tuple[float, int]] = {}
         self.asked: list[tuple[int, bool]] = []
 
+    def waiting(self, position: int) -> tuple[int, int, int]:
+        points = self.head - max(position, self.tail)
+        return points, 16 * points, T0 + max(position, self.tail) if points else 0
+
     def read_points(self, position: int, max_points: int) -> Page:
         lost = max(0, self.tail - position)
         first = position + lost

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
 # SPDX-License-Identifier: Apache-2.0
 from nemo_telemetry_actor.model.instrument import Declaration
-from nemo_telemetry_actor.registry.pointlog import PointColumn, PointLog, PointPage
+from nemo_telemetry_actor.registry.pointlog import PointColumn, PointLog, PointPage, Waiting
 from nemo_telemetry_actor.registry.producers import Producer, ProducerMetric, Run
 
 METRIC = ProducerMetric(
@@ -79,3 +79,37 @@ def test_what_all_have_read_goes_and_the_rest_stays() -> None:
     assert log.read(5, 10) == PointPage([], 5, 0)
     log.append([_column(5)])
     assert log.read(5, 10) == PointPage([_column(5)], 6, 0)
+
+
+def test_above_the_bytes_the_oldest_columns_go_and_the_newest_stays() -> None:
+    log = PointLog(100, capacity_bytes=40)
+
+    log.append([_column(0, 1), _column(2), _column(3)])
+    before = log.tail
+    log.append([_column(4, 5, 6, 7, 8)])
+
+    assert (before, log.tail, log.head) == (2, 4, 9)
+    assert (log.read(0, 100).lost, log.read(0, 100).too_old) == (4, 0)
+
+
+def test_what_waited_too_long_goes_and_is_told_apart() -> None:
+    log = PointLog(4)
+    log.append([_column(0), _column(1), _column(2), _column(3)])
+
+    log.forget_older(2)
+    aged = log.read(0, 100)
+    log.append([_column(4), _column(5), _column(6)])
+    full = log.read(0, 100)
+
+    assert (aged.lost, aged.too_old, aged.position) == (0, 2, 4)
+    assert (full.lost, full.too_old, full.position) == (1, 2, 7)
+
+
+def test_what_waits_is_counted_from_the_position() -> None:
+    log = PointLog(100)
+    log.append([_column(5, 6), _column(7)])
+
+    assert log.waiting(0) == Waiting(3, 48, 5)
+    assert log.waiting(1) == Waiting(2, 48, 6)
+    assert log.waiting(2) == Waiting(1, 16, 7)
+    assert log.waiting(3) == Waiting(0, 0, 0)
