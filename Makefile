@@ -41,7 +41,7 @@ demo: $(DEMO_STAMP) ## Train a small policy on a local Ray and watch its metrics
 
 .PHONY: test
 test: $(DEV_STAMP) ## Run every suite: the fast ones, then integration, then end to end
-	@sh scripts/install_prometheus.sh
+	@sh scripts/install_tools.sh
 	@failed=; \
 	for suites in "$(FAST_SUITES)" $(SLOW_SUITES); do \
 		printf '\n=== %s\n\n' "$$suites"; \

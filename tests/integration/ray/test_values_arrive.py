@@ -57,7 +57,8 @@ def report_from_task(value: float) -> bool:
     telemetry = nta.connect(worker_group="tasks")
     telemetry.register_metric_group("test", [ANSWERS], allow_override=True)
     telemetry.record("test", answers=value)
-    return telemetry.flush(20.0)
+    # Ray keeps the process for other tasks: left open, it would go on reporting to this run.
+    return telemetry.shutdown(20.0)
 
 
 def state() -> dict[str, Any]:
