@@ -17,7 +17,8 @@ from nemo_telemetry_actor.demo.progress import sparkline
 class SeriesRow(msgspec.Struct, frozen=True):
     """One series as the actor knows it, every field as text for people.
 
-    `attributes` are the values alone, in the order of their keys; `producer` is the worker group and rank; `driver` for the process that has none.
+    `attributes` are the values alone, in the order of their keys; `producer` is the worker group and
+    rank, `driver` for the process that has only a rank, `actor` for what the service measures.
     """
 
     name: str
@@ -62,15 +63,23 @@ def series_row(row: Mapping[str, Any]) -> SeriesRow:
     group = row["worker_group"]
     if row["kind"] == "histogram":
         value = f"{row['count']}, mean {row['sum'] / row['count']:.3g}"
+    elif row["unit"] == "By":
+        value = f"{row['value'] / 2**20:,.0f} Mi"
     else:
         value = f"{row['value']:.6g}"
     return SeriesRow(
         name=row["name"],
         attributes=" ".join(str(value) for value in row["attributes"].values()),
-        producer="driver" if group is None else f"{group} {row['rank']}",
+        producer=_producer(group, row["rank"]),
         unit=row["unit"],
         value=value,
     )
+
+
+def _producer(group: str | None, rank: int | None) -> str:
+    if group is None:
+        return "actor" if rank is None else "driver"
+    return f"{group} {rank}"
 
 
 def print_result(console: Console, result: DemoResult) -> None:

@@ -63,7 +63,7 @@ def test_a_histograms_row_shows_count_and_mean() -> None:
             "kind": "histogram",
             "unit": "s",
             "worker_group": None,
-            "rank": None,
+            "rank": 0,
             "attributes": {},
             "count": 4,
             "sum": 2.0,
@@ -109,3 +109,19 @@ def test_after_the_demos_own_ray_has_ended_only_the_file_is_named() -> None:
     assert "/somewhere/metrics.jsonl" in text
     assert "http://" not in text
     assert "--hold" in text
+
+
+def test_what_the_service_measures_is_the_actors_and_bytes_are_readable() -> None:
+    row = series_row(
+        {
+            "name": "rl.host.memory.used",
+            "kind": "observable_gauge",
+            "unit": "By",
+            "worker_group": None,
+            "rank": None,
+            "attributes": {"host.name": "vm", "rl.worker_groups": "lm_policy"},
+            "value": 3.0 * 2**30,
+        }
+    )
+
+    assert row == SeriesRow("rl.host.memory.used", "vm lm_policy", "actor", "By", "3,072 Mi")
