@@ -26,7 +26,7 @@ from nemo_telemetry_actor.actor.hosts import HostReporter, HostSources
 from nemo_telemetry_actor.actor.reopen import Reopening
 from nemo_telemetry_actor.actor.source import CommittedSource
 from nemo_telemetry_actor.config.fields import TelemetryConfig
-from nemo_telemetry_actor.errors import WireError
+from nemo_telemetry_actor.errors import ActorUnavailableError, WireError
 from nemo_telemetry_actor.export.delivery import Delivery
 from nemo_telemetry_actor.export.exporter import PushExporter
 from nemo_telemetry_actor.ingest.admit import Admission
@@ -119,6 +119,11 @@ class TelemetryCore:
             )
             for exporter in exporters
         ]
+        for each in self.deliveries:
+            # Before its first success already: what waits for it must outlive a kill.
+            if each.exporter.name not in loaded.cursors:
+                self._durability.write_cursor(each.exporter.name, each.position)
+        self._is_ending = False
 
     # ---- what clients call
 
@@ -127,7 +132,10 @@ class TelemetryCore:
 
         Raises:
             WireError: The greeting cannot be read.
+            ActorUnavailableError: The actor is about to end.
         """
+        if self._is_ending:
+            raise ActorUnavailableError("the telemetry actor delivers its last values and ends")
         greeting = decode(hello, Hello)
         before = self._registry.producers.get(greeting.client_id)
         producer = self._registry.join(greeting, self._time_ns(), self._monotonic())
@@ -158,7 +166,9 @@ class TelemetryCore:
             self._undecodable += 1
             return encode(Ack("refused", interval_s, str(error)))
         producer = self._registry.known(batch.client_id)
-        if producer is None:
+        # What would not be exported any more is not taken: it waits for the next actor.
+        is_late = self._is_ending and bool(batch.metrics or batch.observed)
+        if producer is None or is_late:
             return encode(Ack("unknown_client", interval_s))
         now_unix_nano, now_s = self._time_ns(), self._monotonic()
         self._registry.renew(producer, now_unix_nano, now_s)
@@ -204,14 +214,15 @@ class TelemetryCore:
     async def drain(self, timeout_s: float) -> dict[str, Any]:
         """Bring the last values to every exporter and release them; all within the time.
 
-        In this order: commit, deliver (all exporters at once), shut the exporters down. What is
-        ingested later is not exported. An exporter that cannot be tried again within the time is
-        given up at once.
+        In this order: take nothing more, commit, deliver (all exporters at once), shut the
+        exporters down. What clients send from then on stays theirs, for the next actor. An exporter
+        that cannot be tried again within the time is given up at once.
 
         Returns:
             In builtins: `delivered`, whether everything was; `exporters`, the state of each with
             a `delivered` of its own; `clients`, how many still reported.
         """
+        self._is_ending = True
         self.commit()
         until_s = self._monotonic() + timeout_s
         tasks = [asyncio.create_task(self._finish(each, until_s)) for each in self.deliveries]

@@ -260,6 +260,9 @@ class Registry:
 
     def adopt_run(self, run: Run) -> None:
         """Take over a run of an earlier life of the actor."""
+        # Nobody knows which totals that life still exported: all are sent once more.
+        self.revision = max(self.revision, 1)
+        run.last_revision = self.revision
         self.runs[run.run_id] = run
         for job in run.jobs:
             other = self.runs.get(self._run_of_job.get(job, ""))
