@@ -1,0 +1,282 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
+# SPDX-License-Identifier: Apache-2.0
+"""Chaos on a real Ray: everything is killed again and again, and then the books must balance.
+
+``python -m tests.e2e.chaos.run --kills 200 --seed 7``. The same command replays the same schedule
+of faults; what the machine makes of it is its own. Exit code 1 says that something was lost,
+doubled or wrong; the directory of the run is kept then.
+"""
+
+import argparse
+import json
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import ray
+from google.protobuf.json_format import ParseDict
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceRequest,
+)
+
+from nemo_telemetry_actor.actor.lifecycle import ensure_actor, stop_actor
+from nemo_telemetry_actor.config.load import load_config
+from tests.e2e.chaos.backend import Backend
+from tests.e2e.chaos.model import Message, Verdict, judge
+from tests.e2e.chaos.receiver import message_of
+from tests.e2e.chaos.victims import Clients, TelemetryVictim, kill
+
+_RESTART_LIMIT_S: Final = 5.0
+_STOP_S: Final = 120.0
+_WAYS: Final = {"at random": 5, "after the backend took": 5, "in a commit": 5, "at birth": 2}
+
+
+class Options(msgspec.Struct, frozen=True):
+    """What the command line says."""
+
+    seed: int
+    kills: int
+    seconds: float
+    clients: int
+    keep: str
+    result: str
+
+
+class Chaos:
+    """One run of it."""
+
+    def __init__(self, options: Options, directory: Path) -> None:
+        self._options = options
+        self._directory = directory
+        self._draw = random.Random(options.seed)
+        self._backend = Backend(directory, options.seed)
+        self._wal = directory / "state.sqlite-wal"
+        self._config: dict[str, Any] = {
+            "http": {"port": 0},
+            "hosts": None,
+            "state": {"path": str(directory / "state.sqlite")},
+            "export": {
+                "interval_s": 1.0,
+                "otlp": {"endpoint": f"http://127.0.0.1:{self._backend.port}", "timeout_s": 2.0},
+                "file": {"path": str(directory / "export.jsonl"), "max_bytes": 2**40},
+            },
+            "client": {"flush_interval_s": 0.2, "observe_interval_s": 1.0},
+            "limits": {"lease_s": 10.0},
+        }
+        self._clients = Clients(directory, options.seed, self._config)
+        self._actor = TelemetryVictim()
+        self._down_until_s = 0.0
+        self.kills: Counter[str] = Counter()
+        self.client_kills = 0
+        self.restarts_s: list[float] = []
+        self.stop_report: Any = None
+        self.late: list[int] = []
+
+    def run(self) -> None:
+        """Do everything up to the drained end."""
+        self._backend.start()
+        ensure_actor(load_config(self._config, {}))
+        for number in range(self._options.clients):
+            self._clients.add(as_driver=number % 3 == 2)
+        self._clients.add(as_driver=False, stop=self._directory / "late")
+        until_s = time.monotonic() + self._options.seconds
+        while self.kills.total() < self._options.kills - 1 and time.monotonic() < until_s:
+            self._disturb_others()
+            self._kill_actor()
+            self._show()
+        self._end()
+
+    def _end(self) -> None:
+        late = self._options.clients
+        self._backend.kill()
+        self._clients.stop.touch()
+        recording = [number for number in self._clients.living() if number != late]
+        self.late = self._clients.wait_ended(recording, 180.0)
+        # What was acknowledged last has not been exported, and nobody will say it again.
+        pid = self._actor.wait_ready()["pid"]
+        kill(pid)
+        self.kills["at the end"] += 1
+        self._backend.calm_down()
+        self._backend.start()
+        self._actor.wait_ready(pid)
+        # One client goes on meanwhile: what it is told is committed must be delivered as well.
+        self.stop_report = stop_actor(_STOP_S)
+        (self._directory / "late").touch()
+        self._clients.wait_ended([late], 10.0)
+        self._clients.end_all()
+        self._backend.kill()
+
+    # ---- faults
+
+    def _disturb_others(self) -> None:
+        now_s = time.monotonic()
+        if self._down_until_s and now_s >= self._down_until_s:
+            self._backend.start()
+            self._down_until_s = 0.0
+        elif not self._down_until_s and self._draw.random() < 0.15:
+            self._backend.kill()
+            self._down_until_s = now_s + self._draw.uniform(0.5, 6.0)
+        if self._draw.random() < 0.12:
+            living = [n for n in self._clients.living() if n != self._options.clients]
+            if living:
+                was_driver = self._clients.kill(self._draw.choice(living))
+                self.client_kills += 1
+                self._clients.add(as_driver=was_driver)
+
+    def _kill_actor(self) -> None:
+        (way,) = self._draw.choices(list(_WAYS), list(_WAYS.values()))
+        pause_s = self._draw.uniform(0.1, 2.5)
+        aim_s = self._draw.uniform(0.0, 0.025)
+        pid: int = self._actor.wait_ready()["pid"]
+        time.sleep(pause_s)
+        if way == "after the backend took":
+            _wait_growth(lambda: self._backend.taken_bytes, 3.0)
+            time.sleep(aim_s)
+        elif way == "in a commit":
+            _wait_growth(lambda: self._wal.stat().st_size if self._wal.exists() else 0, 3.0)
+            time.sleep(aim_s / 10)
+        kill(pid)
+        killed_s = time.monotonic()
+        self.kills[way] += 1
+        if way == "at birth":
+            born = self._actor.wait_born(pid, 5.0)
+            time.sleep(self._draw.uniform(0.0, 0.6))
+            if born:
+                kill(born)
+                pid = born
+                self.kills[way] += 1
+                killed_s = time.monotonic()
+        self._actor.wait_ready(pid)
+        self.restarts_s.append(round(time.monotonic() - killed_s, 3))
+
+    def _show(self) -> None:
+        say(
+            f"{self.kills.total()} of {self._options.kills} kills, {self.client_kills} clients, "
+            f"backend {self._backend.kills}, last restart {self.restarts_s[-1]:.2f} s"
+        )
+
+    # ---- the books
+
+    def result(self) -> dict[str, Any]:
+        """Compare everything; `problems` is empty when all is right."""
+        notes = self._clients.all_notes()
+        ledgers = [each.ledger for each in notes]
+        kills = self.kills.total()
+        verdicts = {
+            "otlp": judge(
+                self._options.seed,
+                ledgers,
+                self._backend.messages(),
+                most_repeated=kills + self._backend.kills,
+            ),
+            "file": judge(
+                self._options.seed,
+                ledgers,
+                _file_messages(self._directory / "export.jsonl"),
+                most_repeated=kills,
+            ),
+        }
+        flushes = [flush for each in notes for flush in each.flushes]
+        overdue_s = max((flush.took_s - flush.timeout_s for flush in flushes), default=0.0)
+        return {
+            "seed": self._options.seed,
+            "kills": dict(self.kills),
+            "kills_total": kills,
+            "client_kills": self.client_kills,
+            "backend_kills": self._backend.kills,
+            "clients": len(notes),
+            "steps_recorded": sum(len(each.ledger.begun) for each in notes),
+            "flushes": len(flushes),
+            "flushes_committed": sum(flush.is_committed for flush in flushes),
+            "longest_flush_overrun_s": round(max(0.0, overdue_s), 3),
+            "restart_s": _spread(self.restarts_s),
+            "exporters": {name: msgspec.to_builtins(each) for name, each in verdicts.items()},
+            "problems": self._problems(verdicts),
+        }
+
+    def _problems(self, verdicts: dict[str, Verdict]) -> list[str]:
+        problems = [
+            f"{name}: {problem}" for name, each in verdicts.items() for problem in each.problems
+        ]
+        problems += [f"actor: {problem}" for problem in self._actor.problems]
+        problems += [f"client {number} could not deliver in the end" for number in self.late]
+        if not self.stop_report.delivered:
+            problems.append(f"stop: {self.stop_report}")
+        return problems
+
+
+def _wait_growth(size: Any, timeout_s: float) -> None:
+    """Spin until a file grows, for at most a time: a sleep would miss the moment."""
+    until_s = time.monotonic() + timeout_s
+    before = size()
+    while size() <= before and time.monotonic() < until_s:
+        pass
+
+
+def _file_messages(path: Path) -> list[Message]:
+    """Return the lines of the file exporter; one that a kill cut off is none."""
+    messages = []
+    for line in path.read_bytes().splitlines():
+        try:
+            fields = json.loads(line)
+        except ValueError:
+            continue
+        messages.append(message_of(ParseDict(fields, ExportMetricsServiceRequest())))
+    return messages
+
+
+def _spread(values: list[float]) -> dict[str, float]:
+    ordered = sorted(values) or [0.0]
+    return {"median": ordered[len(ordered) // 2], "longest": ordered[-1]}
+
+
+def say(text: str) -> None:
+    """Show how far it is."""
+    sys.stderr.write(f"{time.strftime('%H:%M:%S')} {text}\n")
+
+
+def main() -> int:
+    """Run, judge, and say how it was."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6))
+    parser.add_argument("--kills", type=int, default=200, help="of the actor")
+    parser.add_argument("--seconds", type=float, default=3600.0, help="of killing, at most")
+    parser.add_argument("--clients", type=int, default=6)
+    parser.add_argument("--keep", default="", help="a directory for all files, which are kept")
+    parser.add_argument("--result", default="", help="a file for the result, JSON")
+    options = msgspec.convert(vars(parser.parse_args()), Options)
+    directory = Path(options.keep or tempfile.mkdtemp(prefix="chaos-")).resolve()
+    directory.mkdir(parents=True, exist_ok=True)
+    say(
+        f"seed {options.seed}, in {directory}; replay with: python -m tests.e2e.chaos.run "
+        f"--seed {options.seed} --kills {options.kills} --clients {options.clients}"
+    )
+    os.environ.update(RAY_AUTH_MODE="disabled", RAY_USAGE_STATS_ENABLED="0")
+    ray.init(address="local", include_dashboard=False, num_cpus=4, log_to_driver=False)
+    try:
+        chaos = Chaos(options, directory)
+        chaos.run()
+        result = chaos.result()
+    finally:
+        ray.shutdown()
+    text = json.dumps(result, indent=2) + "\n"
+    sys.stdout.write(text)
+    if options.result:
+        Path(options.result).write_text(text, encoding="utf-8")
+    if result["problems"]:
+        say(f"{len(result['problems'])} problems; look into {directory}")
+        return 1
+    if not options.keep:
+        shutil.rmtree(directory)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
