@@ -35,7 +35,7 @@ Fate: TypeAlias = Literal[b"T", b"U", b"R"]
 
 _Way: TypeAlias = Callable[[ExportMetricsServiceRequest, float], ScriptedAnswer | None]
 
-_LONGER_THAN_THE_EXPORTER_WAITS_S = 3.0
+_LONGER_THAN_THE_EXPORTER_WAITS_S = 4.0
 _TOO_LARGE = "Received message larger than max (5000000 vs. 4194304)"
 _HEADER = struct.Struct("<cII")
 _POINTS_THAT_ARE_MANY = 60

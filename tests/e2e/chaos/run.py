@@ -12,6 +12,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -31,11 +32,18 @@ from nemo_telemetry_actor.config.load import load_config
 from tests.e2e.chaos.backend import Backend
 from tests.e2e.chaos.model import Message, Verdict, judge
 from tests.e2e.chaos.receiver import message_of
-from tests.e2e.chaos.victims import Clients, TelemetryVictim, kill
+from tests.e2e.chaos.victims import Clients, TelemetryVictim, send, wait_dead
+from tests.e2e.chaos.wal import holds_unfinished_commit
 
-_RESTART_LIMIT_S: Final = 5.0
 _STOP_S: Final = 120.0
-_WAYS: Final = {"at random": 5, "after the backend took": 5, "in a commit": 5, "at birth": 2}
+_LONGEST_OVERRUN_S: Final = 5.0
+_WAYS: Final = {
+    "at random": 5,
+    "after the backend took": 5,
+    "in a commit": 5,
+    "at birth": 2,
+    "while stopped": 1,
+}
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -57,14 +65,15 @@ class Chaos:
         self._directory = directory
         self._draw = random.Random(options.seed)
         self._backend = Backend(directory, options.seed)
+        self._state = directory / "state.sqlite"
         self._wal = directory / "state.sqlite-wal"
         self._config: dict[str, Any] = {
             "http": {"port": 0},
             "hosts": None,
-            "state": {"path": str(directory / "state.sqlite")},
+            "state": {"path": str(self._state)},
             "export": {
                 "interval_s": 1.0,
-                "otlp": {"endpoint": f"http://127.0.0.1:{self._backend.port}", "timeout_s": 2.0},
+                "otlp": {"endpoint": f"http://127.0.0.1:{self._backend.port}", "timeout_s": 3.0},
                 "file": {"path": str(directory / "export.jsonl"), "max_bytes": 2**40},
             },
             "client": {"flush_interval_s": 0.2, "observe_interval_s": 1.0},
@@ -74,6 +83,8 @@ class Chaos:
         self._actor = TelemetryVictim()
         self._down_until_s = 0.0
         self.kills: Counter[str] = Counter()
+        self.unfinished_commits = 0
+        self.pauses = 0
         self.client_kills = 0
         self.restarts_s: list[float] = []
         self.stop_report: Any = None
@@ -101,8 +112,7 @@ class Chaos:
         self.late = self._clients.wait_ended(recording, 180.0)
         # What was acknowledged last has not been exported, and nobody will say it again.
         pid = self._actor.wait_ready()["pid"]
-        kill(pid)
-        self.kills["at the end"] += 1
+        self._strike("at the end", pid)
         self._backend.calm_down()
         self._backend.start()
         self._actor.wait_ready(pid)
@@ -123,6 +133,13 @@ class Chaos:
         elif not self._down_until_s and self._draw.random() < 0.15:
             self._backend.kill()
             self._down_until_s = now_s + self._draw.uniform(0.5, 6.0)
+        if self._draw.random() < 0.1:
+            # It goes on after it; not as long as an exporter waits for an answer.
+            pid = self._actor.wait_ready()["pid"]
+            send(pid, signal.SIGSTOP)
+            time.sleep(self._draw.uniform(0.1, 1.5))
+            send(pid, signal.SIGCONT)
+            self.pauses += 1
         if self._draw.random() < 0.12:
             living = [n for n in self._clients.living() if n != self._options.clients]
             if living:
@@ -141,20 +158,26 @@ class Chaos:
             time.sleep(aim_s)
         elif way == "in a commit":
             _wait_growth(lambda: self._wal.stat().st_size if self._wal.exists() else 0, 3.0)
-            time.sleep(aim_s / 10)
-        kill(pid)
-        killed_s = time.monotonic()
-        self.kills[way] += 1
+            time.sleep(aim_s / 100)
+        elif way == "while stopped":
+            send(pid, signal.SIGSTOP)
+            time.sleep(pause_s / 2)
+        self._strike(way, pid)
         if way == "at birth":
             born = self._actor.wait_born(pid, 5.0)
             time.sleep(self._draw.uniform(0.0, 0.6))
             if born:
-                kill(born)
                 pid = born
-                self.kills[way] += 1
-                killed_s = time.monotonic()
+                self._strike(way, pid)
+        killed_s = time.monotonic()
         self._actor.wait_ready(pid)
         self.restarts_s.append(round(time.monotonic() - killed_s, 3))
+
+    def _strike(self, way: str, pid: int) -> None:
+        send(pid, signal.SIGKILL)
+        self.kills[way] += 1
+        wait_dead(pid)
+        self.unfinished_commits += holds_unfinished_commit(self._state)
 
     def _show(self) -> None:
         say(
@@ -189,6 +212,8 @@ class Chaos:
             "seed": self._options.seed,
             "kills": dict(self.kills),
             "kills_total": kills,
+            "kills_within_a_commit": self.unfinished_commits,
+            "pauses": self.pauses,
             "client_kills": self.client_kills,
             "backend_kills": self._backend.kills,
             "clients": len(notes),
@@ -198,15 +223,17 @@ class Chaos:
             "longest_flush_overrun_s": round(max(0.0, overdue_s), 3),
             "restart_s": _spread(self.restarts_s),
             "exporters": {name: msgspec.to_builtins(each) for name, each in verdicts.items()},
-            "problems": self._problems(verdicts),
+            "problems": self._problems(verdicts, overdue_s),
         }
 
-    def _problems(self, verdicts: dict[str, Verdict]) -> list[str]:
+    def _problems(self, verdicts: dict[str, Verdict], overdue_s: float) -> list[str]:
         problems = [
             f"{name}: {problem}" for name, each in verdicts.items() for problem in each.problems
         ]
         problems += [f"actor: {problem}" for problem in self._actor.problems]
         problems += [f"client {number} could not deliver in the end" for number in self.late]
+        if overdue_s > _LONGEST_OVERRUN_S:
+            problems.append(f"a flush took {overdue_s:.1f} s longer than it was given")
         if not self.stop_report.delivered:
             problems.append(f"stop: {self.stop_report}")
         return problems

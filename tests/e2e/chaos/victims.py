@@ -64,10 +64,17 @@ class TelemetryVictim:
         return 0
 
 
-def kill(pid: int) -> None:
-    """Kill a process at once; nothing when it is gone."""
+def send(pid: int, signal_: signal.Signals) -> None:
+    """Send a signal to a process; nothing when it is gone."""
     with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, signal_)
+
+
+def wait_dead(pid: int, timeout_s: float = 1.0) -> None:
+    """Wait until a killed process does nothing any more."""
+    until_s = time.monotonic() + timeout_s
+    while time.monotonic() < until_s and _title(pid):
+        time.sleep(0.001)
 
 
 class Clients:
@@ -132,7 +139,7 @@ class Clients:
         if notes is None:
             raise ValueError(f"client {number} has not begun")
         self._killed.add(number)
-        kill(notes.pid)
+        send(notes.pid, signal.SIGKILL)
         return notes.ledger.worker_group is None
 
     def notes(self, number: int) -> Notes | None:
