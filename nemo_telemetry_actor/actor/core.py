@@ -42,6 +42,7 @@ from nemo_telemetry_actor.wire.messages import (
     Ack,
     Batch,
     Hello,
+    PlacementSet,
     Welcome,
     decode,
     encode,
@@ -209,7 +210,7 @@ class TelemetryCore:
         self._log.forget_below(self._delivered())
         self._log.forget_older(now_unix_nano - int(self.config.limits.backlog_age_s * 1e9))
         cursors = {each.exporter.name: each.position for each in self.deliveries}
-        self._durability.tick(self._registry.runs.values(), self._log, cursors)
+        self._durability.tick(self._registry, self._log, cursors)
 
     async def drain(self, timeout_s: float) -> dict[str, Any]:
         """Bring the last values to every exporter and release them; all within the time.
@@ -261,9 +262,8 @@ class TelemetryCore:
         reopening = Reopening(loaded, self._registry, self._placements, self._log)
         reopening.run(now_unix_nano, now_s)
 
-    def _placements_of(self, producer: Producer) -> bytes:
-        vouched = self._placements.sets(producer.run.run_id).get(producer.client_id)
-        return b"" if vouched is None else encode(vouched)
+    def _placements_of(self, producer: Producer) -> PlacementSet | None:
+        return self._placements.vouched_by(producer.run.run_id, producer.client_id)
 
     async def _finish(self, delivery: Delivery, until_s: float) -> bool:
         is_delivered = await delivery.run_once(hurry=True)

@@ -101,6 +101,11 @@ class PlacementMap:
         """Return what is in force, by client; for the state file and the status page."""
         return {key: each.placement_set for key, each in self._runs.get(run_id, {}).items()}
 
+    def vouched_by(self, run_id: str, client_id: str) -> PlacementSet | None:
+        """Return what one client vouches for in a run."""
+        vouched = self._runs.get(run_id, {}).get(client_id)
+        return None if vouched is None else vouched.placement_set
+
     # ---- what Ray says of placement groups
 
     def pending_groups(self) -> frozenset[str]:

@@ -6,7 +6,7 @@ Applying a batch changes what is *applied*; `commit` lets readers see it. Everyt
 actor is read from the committed side, so that an acknowledgement and an export never disagree.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from nemo_telemetry_actor.model.instrument import Declaration
@@ -33,9 +33,10 @@ class Applied:
         self.items: dict[Series | ProducerMetric, ProducerMetric] = {}
         self.points: list[PointColumn] = []
         self.runs: dict[Run, None] = {}
+        self.jobs: dict[str, str] = {}
         self.producers: dict[Producer, None] = {}
         self.forgotten_runs: list[str] = []
-        self.forgotten_producers: list[int] = []
+        self.forgotten_producers: list[Producer] = []
 
     @property
     def is_something(self) -> bool:
@@ -45,6 +46,7 @@ class Applied:
                 self.items,
                 self.points,
                 self.runs,
+                self.jobs,
                 self.producers,
                 self.forgotten_runs,
                 self.forgotten_producers,
@@ -57,8 +59,7 @@ class Applied:
         self.items = {
             item: metric for item, metric in self.items.items() if metric.producer is not producer
         }
-        if producer.row:
-            self.forgotten_producers.append(producer.row)
+        self.forgotten_producers.append(producer)
 
 
 class Registry:
@@ -91,6 +92,7 @@ class Registry:
         if hello.job_id:
             if hello.opens_run or hello.job_id not in self._run_of_job:
                 self._run_of_job[hello.job_id] = run.run_id
+                self._applied.jobs[hello.job_id] = run.run_id
             run.jobs.add(hello.job_id)
         producer = self._producer_in(run, hello)
         self.renew(producer, now_unix_nano, now_s)
@@ -149,11 +151,13 @@ class Registry:
                     self.series_count -= run.own.series_count
                     self._applied.forget(run.own)
                 del self.runs[run.run_id]
+                self._applied.runs.pop(run, None)
                 self._applied.forgotten_runs.append(run.run_id)
                 forgotten.append(run.run_id)
                 for job in run.jobs:
                     if self._run_of_job.get(job) == run.run_id:
                         del self._run_of_job[job]
+                        self._applied.jobs.pop(job, None)
         return forgotten
 
     def end_run(self, run: Run, now_unix_nano: int, now_s: float) -> None:
@@ -258,16 +262,20 @@ class Registry:
 
     # ---- reopen
 
+    @property
+    def run_of_job(self) -> Mapping[str, str]:
+        """The run that the processes of each Ray job join."""
+        return self._run_of_job
+
     def adopt_run(self, run: Run) -> None:
-        """Take over a run of an earlier life of the actor."""
-        # Nobody knows which totals that life still exported: all are sent once more.
-        self.revision = max(self.revision, 1)
-        run.last_revision = self.revision
+        """Take over a run of an earlier life of the actor, whose totals may wait to be sent."""
+        self.revision = 1
         self.runs[run.run_id] = run
-        for job in run.jobs:
-            other = self.runs.get(self._run_of_job.get(job, ""))
-            if other is None or other.opened_unix_nano <= run.opened_unix_nano:
-                self._run_of_job[job] = run.run_id
+        run.last_revision = self.revision
+
+    def adopt_jobs(self, run_of_job: Mapping[str, str]) -> None:
+        """Take over which run the processes of each Ray job join."""
+        self._run_of_job.update(run_of_job)
 
     def adopt_producer(
         self, producer: Producer, now_unix_nano: int, now_s: float, *, is_own: bool
@@ -279,9 +287,14 @@ class Registry:
             return
         run.producers[producer.client_id] = producer
         known = self.producers.get(producer.client_id)
-        # A client that moved between runs is where it is not closed.
-        if known is None or known.is_closed:
+        if known is None:
             self.producers[producer.client_id] = producer
+        else:
+            # A client that moved between runs has one window, and is where it was heard last.
+            is_later = _lateness(producer) > _lateness(known)
+            current, former = (producer, known) if is_later else (known, producer)
+            self.producers[producer.client_id] = current
+            former.window = current.window
         self.renew(producer, now_unix_nano, now_s)
 
     # ---- inside
@@ -320,6 +333,7 @@ class Registry:
             producer.window = before.window
             before.has_lease = False
             before.is_closed = True
+            self.touch(before)
             if not before.has_totals:
                 self._forget(before)
         producer.is_closed = False
@@ -341,3 +355,9 @@ class Registry:
         # A client that moved to another run lives on there.
         if self.producers.get(producer.client_id) is producer:
             del self.producers[producer.client_id]
+
+
+def _lateness(producer: Producer) -> tuple[int, int, bool]:
+    """Order the places of one client in time: its window only ever grows."""
+    following, above = producer.window.state()
+    return following, len(above), not producer.is_closed

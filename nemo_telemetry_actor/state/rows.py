@@ -24,21 +24,29 @@ class RunBody(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ProducerBody(msgspec.Struct, frozen=True, array_like=True):
-    """One process of a run, and which of its batches were applied.
+    """One process of a run: what changes seldom.
 
-    `placements` is the encoded `PlacementSet` that the client vouches for.
+    `placements` is the encoded `PlacementSet` that the client vouches for. A producer that
+    `is_gone` was forgotten, and its run perhaps too; it is kept as long as points of it wait to be
+    delivered, and `attributes` are then its whole resource, the run's included.
     """
 
     run_id: str
     client_id: str
     attributes: dict[str, Any]
-    next_sequence: int
-    above: list[int]
-    accepted: int
     is_closed: bool
     has_lease: bool
     is_own: bool = False
+    is_gone: bool = False
     placements: bytes = b""
+
+
+class WindowBody(msgspec.Struct, frozen=True, array_like=True):
+    """Which batches of a producer were applied, and how many points they held."""
+
+    next_sequence: int = 0
+    above: list[int] = []
+    accepted: int = 0
 
 
 class MetricBody(msgspec.Struct, frozen=True, array_like=True):
@@ -112,31 +120,46 @@ class PointsRow(msgspec.Struct, frozen=True):
 class Changes(msgspec.Struct):
     """Everything of one commit, by table; keys are the ids of the rows.
 
-    What is in `forgotten_runs` and `forgotten_producers` goes with all that hangs on it. Cursors
-    are position and revision by exporter. Points below `delivered` go.
+    What is forgotten goes with all that hangs on it. Cursors are positions by exporter. Points
+    below `delivered` go.
+
+    Args:
+        jobs: The run that each Ray job's processes join.
+        gone_producers: Those whose series go, but whose points wait.
+        head: The position after the newest point.
+        time_unix_nano: The wall clock's; 0 when it is not to be noted.
     """
 
     runs: dict[str, RunBody] = {}
+    jobs: dict[str, str] = {}
     producers: dict[int, ProducerBody] = {}
+    windows: dict[int, WindowBody] = {}
     metrics: dict[int, MetricBody] = {}
     series: dict[int, SeriesRow] = {}
     points: list[PointsRow] = []
     cursors: dict[str, int] = {}
     forgotten_runs: list[str] = []
     forgotten_producers: list[int] = []
+    gone_producers: list[int] = []
+    forgotten_cursors: list[str] = []
     delivered: int = 0
+    head: int = 0
+    time_unix_nano: int = 0
 
 
 class Loaded(msgspec.Struct):
     """Everything that a state file holds."""
 
-    runs: dict[str, RunBody]
-    producers: dict[int, ProducerBody]
-    metrics: dict[int, MetricBody]
-    series: dict[int, SeriesRow]
-    points: list[PointsRow]
-    cursors: dict[str, int]
-    head: int
+    runs: dict[str, RunBody] = {}
+    jobs: dict[str, str] = {}
+    producers: dict[int, ProducerBody] = {}
+    windows: dict[int, WindowBody] = {}
+    metrics: dict[int, MetricBody] = {}
+    series: dict[int, SeriesRow] = {}
+    points: list[PointsRow] = []
+    cursors: dict[str, int] = {}
+    head: int = 0
+    time_unix_nano: int = 0
 
     @property
     def first_position(self) -> int:

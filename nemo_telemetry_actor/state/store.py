@@ -1,40 +1,35 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
 # SPDX-License-Identifier: Apache-2.0
-"""One SQLite file: opened or set aside, written a commit at a time, read whole at a restart."""
+"""One SQLite file: written a commit at a time, read whole at a restart."""
 
 import contextlib
-import logging
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 import msgspec
 
 from nemo_telemetry_actor.errors import StateError
-from nemo_telemetry_actor.state.rows import (
-    SCHEMA_VERSION,
-    Changes,
-    Loaded,
-    MetricBody,
-    PointsBody,
-    PointsRow,
-    ProducerBody,
-    RunBody,
-    SeriesBody,
-    SeriesRow,
-)
+from nemo_telemetry_actor.state.lock import StateLock
+from nemo_telemetry_actor.state.read import read_everything, what_is_missing
+from nemo_telemetry_actor.state.rows import SCHEMA_VERSION, Changes, Loaded
 
-_log = logging.getLogger("nemo_telemetry_actor")
-
-# auto_vacuum before the first table: only then can space be given back later.
-_SCHEMA: Final = """
+# "NTA" and a 1: tells our files from another program's.
+_APPLICATION_ID: Final = 0x4E544101
+# auto_vacuum before anything is written: only then can space be given back later.
+_SCHEMA: Final = f"""
 PRAGMA auto_vacuum = INCREMENTAL;
+PRAGMA application_id = {_APPLICATION_ID};
 PRAGMA journal_mode = WAL;
+PRAGMA user_version = {SCHEMA_VERSION};
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS runs (run_id TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS jobs (job_id TEXT PRIMARY KEY, run_id TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS producers (id INTEGER PRIMARY KEY, body BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS windows (id INTEGER PRIMARY KEY, body BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS metrics (
     id INTEGER PRIMARY KEY, producer INTEGER NOT NULL, body BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS metrics_of_producer ON metrics (producer);
@@ -46,44 +41,76 @@ CREATE TABLE IF NOT EXISTS points (
 CREATE TABLE IF NOT EXISTS cursors (
     exporter TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID;
 """
+_TABLES: Final = (
+    "meta", "runs", "jobs", "producers", "windows", "metrics", "series", "points", "cursors",
+)  # fmt: skip
 _PRAGMAS: Final = (
     # A killed process loses nothing either way; an fsync a commit would only help a lost machine.
     "PRAGMA synchronous = NORMAL",
     # Checkpoints wait for the disk: they are asked for, in a thread, and never come by themselves.
     "PRAGMA wal_autocheckpoint = 0",
+    "PRAGMA journal_size_limit = 4194304",
     "PRAGMA temp_store = MEMORY",
-    "PRAGMA busy_timeout = 2000",
+    "PRAGMA busy_timeout = 1000",
+)
+_CHECKED_BYTES: Final = 268_435_456
+"""A larger file is not read through when it is opened; that would take longer than its rows do."""
+
+_VACUUM_PAGES: Final = 500
+_VACUUM_STEPS: Final = 20
+_BLOCKING_WAL_BYTES: Final = 67_108_864
+"""A log that has grown to this, since writes never paused, is worth a pause."""
+
+# What lies in the file's content; all others are of the moment and the disk.
+_DAMAGE: Final = frozenset(
+    {
+        sqlite3.SQLITE_ERROR,  # a table or column is not there
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_CONSTRAINT,
+        sqlite3.SQLITE_MISMATCH,
+        sqlite3.SQLITE_FORMAT,
+        sqlite3.SQLITE_NOTADB,
+    }
 )
 
 _encode = msgspec.msgpack.Encoder().encode
-_run = msgspec.msgpack.Decoder(RunBody).decode
-_producer = msgspec.msgpack.Decoder(ProducerBody).decode
-_metric = msgspec.msgpack.Decoder(MetricBody).decode
-_series = msgspec.msgpack.Decoder(SeriesBody).decode
-_columns = msgspec.msgpack.Decoder(list[PointsBody]).decode
 
 
 class DamagedStateError(StateError):
-    """The file itself is the trouble: it is no database, damaged, or of a newer version."""
+    """The file itself is the trouble: damaged, of a newer version, or something else's."""
+
+
+class GoneStateError(StateError):
+    """The file that is written is no longer the one at its path."""
 
 
 class StateStore:
-    """The state file. All methods but `checkpoint` are called from one thread.
+    """The state file. All methods but `compact` are called from one thread.
 
     Args:
-        path: The file; it and its directory are readable by their owner alone.
+        path: The file; made if it is not there, readable by its owner alone.
+        lock: Of this file; the store lets go of it when it is closed.
 
     Raises:
-        DamagedStateError: It is no database, damaged, or of a newer version.
+        DamagedStateError: It is no database, damaged, of a newer version, or something else's.
         StateError: It cannot be opened now.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, lock: StateLock) -> None:
         self.path = path
+        self._lock = lock
+        if _size(path) == 0 and _size(_log_of(path)) > 0:
+            # SQLite would take it for a new file and throw the log away.
+            raise DamagedStateError(f"state file {path} is empty although its log is not")
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             # Made before SQLite would, so that it is nobody else's from the first byte on.
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                self._identity = _identity(os.fstat(descriptor))
+                with contextlib.suppress(PermissionError):  # another's file that we may write
+                    os.fchmod(descriptor, 0o600)
+            finally:
+                os.close(descriptor)
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         except (OSError, sqlite3.Error) as error:
             raise StateError(f"state file {path} cannot be opened: {error}") from error
@@ -91,38 +118,41 @@ class StateStore:
             self._prepare()
         except sqlite3.Error as error:
             self._db.close()
-            raise _error_of(error, f"state file {path} cannot be used") from error
+            raise self._error_of(error, "cannot be used") from error
         except StateError:
             self._db.close()
             raise
 
     def _prepare(self) -> None:
-        self._db.executescript(_SCHEMA)
         for pragma in _PRAGMAS:
             self._db.execute(pragma)
-        damage = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
-        if damage != "ok":
-            raise DamagedStateError(f"state file {self.path} is damaged: {damage}")
-        version = self._meta("schema_version")
-        if version is None:
-            self._db.execute("INSERT INTO meta VALUES ('schema_version', ?)", (SCHEMA_VERSION,))
-        elif version > SCHEMA_VERSION:
-            raise DamagedStateError(
-                f"state file {self.path} is of version {version}, written by a newer "
-                f"nemo_telemetry_actor; this one knows up to {SCHEMA_VERSION}"
-            )
+        if self._number("PRAGMA schema_version"):
+            if self._number("PRAGMA application_id") != _APPLICATION_ID:
+                raise DamagedStateError(f"state file {self.path} is a database of something else")
+            version = self._number("PRAGMA user_version")
+            if version > SCHEMA_VERSION:
+                raise DamagedStateError(
+                    f"state file {self.path} is of version {version}, written by a newer "
+                    f"nemo_telemetry_actor; this one knows up to {SCHEMA_VERSION}"
+                )
+        if _size(self.path) <= _CHECKED_BYTES:
+            damage = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if damage != "ok":
+                raise DamagedStateError(f"state file {self.path} is damaged: {damage}")
+        self._db.executescript(_SCHEMA)
 
     def write(self, changes: Changes) -> None:
         """Write one commit, all or nothing.
 
         Raises:
+            DamagedStateError: The file turned out to be damaged.
             StateError: The disk is full, read-only or failing; nothing of it is written.
         """
         try:
             with self._transaction():
                 self._write(changes)
         except sqlite3.Error as error:
-            raise StateError(f"state file {self.path} cannot be written: {error}") from error
+            raise self._error_of(error, "cannot be written") from error
 
     def rewrite(self, changes: Changes) -> None:
         """Replace everything by `changes`, all or nothing.
@@ -132,52 +162,95 @@ class StateStore:
         """
         try:
             with self._transaction():
-                for table in ("runs", "producers", "metrics", "series", "points", "cursors"):
+                for table in _TABLES:
                     self._db.execute(f"DELETE FROM {table}")  # noqa: S608  # names from above
                 self._write(changes)
         except sqlite3.Error as error:
-            raise StateError(f"state file {self.path} cannot be written: {error}") from error
+            raise self._error_of(error, "cannot be written") from error
 
     def load(self) -> Loaded:
         """Read everything.
 
         Raises:
-            StateError: The file is damaged.
+            DamagedStateError: The file is damaged.
+            StateError: It cannot be read now.
         """
         try:
-            return self._load()
-        except msgspec.DecodeError as error:
-            raise DamagedStateError(f"state file {self.path} cannot be read: {error}") from error
+            loaded = read_everything(self._db)
+        except (msgspec.DecodeError, TypeError, ValueError) as error:
+            raise DamagedStateError(f"state file {self.path} is damaged: {error}") from error
         except sqlite3.Error as error:
-            raise _error_of(error, f"state file {self.path} cannot be read") from error
+            raise self._error_of(error, "cannot be read") from error
+        if what := what_is_missing(loaded):
+            raise DamagedStateError(f"state file {self.path} is damaged: {what}")
+        return loaded
 
-    def checkpoint(self) -> None:
+    def check_present(self) -> None:
+        """Look whether what is written is still what a restart would find.
+
+        Raises:
+            GoneStateError: The file was removed or replaced.
+        """
+        try:
+            is_same = _identity(self.path.stat()) == self._identity
+        except OSError:
+            is_same = False
+        if not is_same:
+            raise GoneStateError(f"state file {self.path} was removed or replaced by someone")
+
+    def compact(self) -> None:
         """Move what was written from the log into the file, and give free space back.
 
-        Waits for the disk: call it in a thread of its own. It has a connection of its own.
+        Waits for the disk: call it in a thread of its own. It has a connection of its own. Writes
+        go on meanwhile, unless they were so many that the log has outgrown all bounds.
 
         Raises:
             StateError: As with `write`.
         """
         try:
-            with contextlib.closing(sqlite3.connect(self.path, isolation_level=None)) as db:
+            uri = f"file:{quote(str(self.path))}?mode=rw"
+            with contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as db:
                 db.execute("PRAGMA busy_timeout = 2000")
-                db.execute("PRAGMA incremental_vacuum(1000)").fetchall()
-                db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                for _ in range(_VACUUM_STEPS):
+                    if not db.execute("PRAGMA freelist_count").fetchone()[0]:
+                        break
+                    db.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})").fetchall()
+                db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+                if _size(_log_of(self.path)) > _BLOCKING_WAL_BYTES:
+                    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         except sqlite3.Error as error:
-            raise StateError(f"state file {self.path} cannot be compacted: {error}") from error
+            raise self._error_of(error, "cannot be compacted") from error
 
     def close(self, *, remove: bool = False) -> None:
-        """Close the file, and remove it when nothing in it is needed any more."""
-        self._db.close()
-        if remove:
-            for name in _files_of(self.path):
+        """Close the file, and remove it when nothing in it is needed any more.
+
+        Raises:
+            StateError: It cannot be removed; it is closed.
+        """
+        self.disconnect()
+        try:
+            for name in files_of(self.path) if remove else ():
                 name.unlink(missing_ok=True)
+        except OSError as error:
+            raise StateError(f"state file {self.path} cannot be removed: {error}") from error
+        finally:
+            self._lock.release()
+
+    def disconnect(self) -> None:
+        """Close the file alone, so that it can be renamed; the lock is held on."""
+        # Closing moves the log into the file, which a full disk may not let it; the log then stays.
+        with contextlib.suppress(sqlite3.Error):
+            self._db.close()
 
     @property
     def size_bytes(self) -> int:
         """Bytes on disk, the log included."""
-        return sum(each.stat().st_size for each in _files_of(self.path) if each.exists())
+        return sum(map(_size, files_of(self.path)))
+
+    @property
+    def log_bytes(self) -> int:
+        """Bytes of the log, which `compact` empties."""
+        return _size(_log_of(self.path))
 
     # ---- inside
 
@@ -194,11 +267,17 @@ class StateStore:
 
     def _write(self, changes: Changes) -> None:
         many = self._db.executemany
+        for gone in changes.gone_producers:
+            self._forget_series(gone)
         for producer in changes.forgotten_producers:
             self._forget(producer)
-        many("DELETE FROM runs WHERE run_id = ?", ((each,) for each in changes.forgotten_runs))
+        for run_id in changes.forgotten_runs:
+            self._db.execute("DELETE FROM runs WHERE run_id = ?", (run_id,))
+            self._db.execute("DELETE FROM jobs WHERE run_id = ?", (run_id,))
         many("INSERT OR REPLACE INTO runs VALUES (?, ?)", _keyed(changes.runs.items()))
+        many("INSERT OR REPLACE INTO jobs VALUES (?, ?)", changes.jobs.items())
         many("INSERT OR REPLACE INTO producers VALUES (?, ?)", _keyed(changes.producers.items()))
+        many("INSERT OR REPLACE INTO windows VALUES (?, ?)", _keyed(changes.windows.items()))
         many(
             "INSERT OR REPLACE INTO metrics VALUES (?, ?, ?)",
             ((key, body.producer, _encode(body)) for key, body in changes.metrics.items()),
@@ -215,90 +294,67 @@ class StateStore:
             "INSERT OR REPLACE INTO points VALUES (?, ?, ?)",
             ((row.position, row.count, _encode(row.columns)) for row in changes.points),
         )
-        if changes.points:
-            last = changes.points[-1]
-            self._set_meta("head", last.position + last.count)
+        self._write_positions(changes)
+
+    def _write_positions(self, changes: Changes) -> None:
+        many = self._db.executemany
+        many("DELETE FROM cursors WHERE exporter = ?", ((n,) for n in changes.forgotten_cursors))
         many("INSERT OR REPLACE INTO cursors VALUES (?, ?)", changes.cursors.items())
         if changes.delivered:
-            self._db.execute("DELETE FROM points WHERE position + count <= ?", (changes.delivered,))
+            self._db.execute(
+                # The first half finds the rows, the second keeps one that is half delivered.
+                "DELETE FROM points WHERE position < ?1 AND position + count <= ?1",
+                (changes.delivered,),
+            )
+        if changes.head:
+            self._set_meta("head", changes.head)
+        if changes.time_unix_nano:
+            self._set_meta("time_unix_nano", changes.time_unix_nano)
 
     def _forget(self, producer: int) -> None:
+        self._forget_series(producer)
+        self._db.execute("DELETE FROM metrics WHERE producer = ?", (producer,))
+        self._db.execute("DELETE FROM windows WHERE id = ?", (producer,))
+        self._db.execute("DELETE FROM producers WHERE id = ?", (producer,))
+
+    def _forget_series(self, producer: int) -> None:
         self._db.execute(
             "DELETE FROM series WHERE metric IN (SELECT id FROM metrics WHERE producer = ?)",
             (producer,),
         )
-        self._db.execute("DELETE FROM metrics WHERE producer = ?", (producer,))
-        self._db.execute("DELETE FROM producers WHERE id = ?", (producer,))
-
-    def _load(self) -> Loaded:
-        rows = self._db.execute
-        return Loaded(
-            runs={key: _run(body) for key, body in rows("SELECT run_id, body FROM runs")},
-            producers={
-                key: _producer(body) for key, body in rows("SELECT id, body FROM producers")
-            },
-            metrics={key: _metric(body) for key, body in rows("SELECT id, body FROM metrics")},
-            series={
-                key: SeriesRow(metric, attributes, _series(body))
-                for key, metric, attributes, body in rows(
-                    "SELECT id, metric, attributes, body FROM series"
-                )
-            },
-            points=[
-                PointsRow(position, count, _columns(body))
-                for position, count, body in rows(
-                    "SELECT position, count, body FROM points ORDER BY position"
-                )
-            ],
-            cursors=dict(rows("SELECT exporter, position FROM cursors").fetchall()),
-            head=self._meta("head") or 0,
-        )
-
-    def _meta(self, key: str) -> int | None:
-        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return None if row is None else int(row[0])
 
     def _set_meta(self, key: str, value: int) -> None:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
+    def _number(self, pragma: str) -> int:
+        return int(self._db.execute(pragma).fetchone()[0])
 
-def _error_of(error: sqlite3.Error, what: str) -> StateError:
-    # An OperationalError is of the moment and the disk; its siblings are of the file's content.
-    is_damage = isinstance(error, sqlite3.DatabaseError) and not isinstance(
-        error, sqlite3.OperationalError
-    )
-    return (DamagedStateError if is_damage else StateError)(f"{what}: {error}")
+    def _error_of(self, error: sqlite3.Error, what: str) -> StateError:
+        # Extended codes have the primary one in their lowest byte.
+        is_damage = getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
+        kind = DamagedStateError if is_damage else StateError
+        return kind(f"state file {self.path} {what}: {error}")
+
+
+def files_of(path: Path) -> tuple[Path, ...]:
+    """Return the files that SQLite makes of a state file; they belong together."""
+    return (path, _log_of(path), path.with_name(f"{path.name}-shm"))
+
+
+def _log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _identity(stat: os.stat_result) -> tuple[int, int]:
+    return stat.st_dev, stat.st_ino
 
 
 def _keyed(items: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, bytes]]:
     return ((key, _encode(body)) for key, body in items)
-
-
-def _files_of(path: Path) -> tuple[Path, ...]:
-    return (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm"))
-
-
-def open_or_set_aside(path: Path, time_unix_nano: int) -> tuple[StateStore, Loaded, str]:
-    """Open and read a state file; one that is damaged or too new is renamed, and a new one begun.
-
-    Returns:
-        The store, what it holds, and what people should know; empty when all is well.
-
-    Raises:
-        StateError: Nothing can be read or written there now.
-    """
-    try:
-        store = StateStore(path)
-        return store, store.load(), ""
-    except DamagedStateError as error:
-        aside = path.with_name(f"{path.name}.set-aside-{time_unix_nano // 1_000_000_000}")
-        try:
-            for each in _files_of(path):
-                if each.exists():
-                    each.rename(each.with_name(each.name.replace(path.name, aside.name, 1)))
-        except OSError as failed:
-            raise StateError(f"{error}; it cannot be set aside either: {failed}") from failed
-        problem = f"{error}; it is kept as {aside}, and the state begins anew"
-        _log.warning("%s", problem)
-        store = StateStore(path)
-        return store, store.load(), problem

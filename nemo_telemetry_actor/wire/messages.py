@@ -174,7 +174,8 @@ class Ack(msgspec.Struct, frozen=True, array_like=True):
 _T = TypeVar("_T")
 _encoder = msgspec.msgpack.Encoder()
 _decoders: dict[type, msgspec.msgpack.Decoder[Any]] = {
-    kind: msgspec.msgpack.Decoder(kind) for kind in (Hello, Welcome, Batch, Ack, Declaration)
+    kind: msgspec.msgpack.Decoder(kind)
+    for kind in (Hello, Welcome, Batch, Ack, Declaration, PlacementSet)
 }
 
 

@@ -291,6 +291,7 @@ def test_a_thousand_short_lived_clients_leave_nothing(world: World) -> None:
             kept.append(weakref.ref(_short_life(world, f"{i:016x}{j:016x}")))
             counts.add(world.registry.series_count)
         world.pass_time(LEASE_S + 1, driver)
+        world.registry.commit()
 
     gc.collect()
     assert max(counts) == 30
