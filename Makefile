@@ -43,7 +43,9 @@ demo: $(DEMO_STAMP) ## Train a small policy on a local Ray and watch its metrics
 test: $(DEV_STAMP) ## Run every suite: the fast ones, then integration, then end to end
 	@sh scripts/install_tools.sh
 	@failed=; \
-	for suites in "$(FAST_SUITES)" $(SLOW_SUITES); do \
+	printf '\n=== %s\n\n' "$(FAST_SUITES)"; \
+	$(TEST_ENV) $(PY) -m pytest $(FAST_SUITES) --cov $(PYTEST_ARGS) || failed="$(FAST_SUITES)"; \
+	for suites in $(SLOW_SUITES); do \
 		printf '\n=== %s\n\n' "$$suites"; \
 		$(TEST_ENV) $(PY) -m pytest $$suites $(PYTEST_ARGS) || failed="$$failed $$suites"; \
 	done; \
