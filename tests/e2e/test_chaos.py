@@ -21,7 +21,7 @@ def test_nothing_is_lost_or_doubled_while_everything_is_killed(tmp_path: Path) -
     done = subprocess.run(
         [
             *(sys.executable, "-m", "tests.e2e.chaos.run"),
-            *("--seed", str(seed), "--kills", str(kills), "--seconds", "40"),
+            *("--seed", str(seed), "--kills", str(kills), "--seconds", "25"),
             *("--clients", "4", "--keep", str(tmp_path / "run")),
         ],
         cwd=ROOT,

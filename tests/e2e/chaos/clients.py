@@ -31,6 +31,7 @@ from tests.e2e.chaos.model import (
 )
 
 _STEP_S = 0.04
+_BURST = 400
 _FINAL_FLUSH_S = 120.0
 _LONGEST_LIFE_S = 7200.0
 
@@ -60,7 +61,7 @@ class ClientOrder(msgspec.Struct, frozen=True):
 
 
 class Client:
-    """Records step after step, as fast as a quick training loop, and flushes now and then."""
+    """Records step after step, sometimes many at once, and flushes now and then."""
 
     def __init__(self, order: ClientOrder, telemetry: nta.Telemetry) -> None:
         self._order = order
@@ -87,8 +88,9 @@ class Client:
         step = 0
         until_s = time.monotonic() + _LONGEST_LIFE_S
         while not Path(self._order.stop).exists() and time.monotonic() < until_s:
-            self._record(step)
-            step += 1
+            for _ in range(_BURST if self._draw.random() < 0.005 else 1):
+                self._record(step)
+                step += 1
             if self._draw.random() < 0.02:
                 self._flush(step, self._draw.choice([0.3, 2.0, 10.0]))
             time.sleep(self._draw.uniform(0.0, 2 * _STEP_S))

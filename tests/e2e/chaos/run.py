@@ -40,6 +40,7 @@ _LONGEST_OVERRUN_S: Final = 5.0
 _WAYS: Final = {
     "at random": 5,
     "after the backend took": 5,
+    "after a line was written": 3,
     "in a commit": 5,
     "at birth": 2,
     "while stopped": 1,
@@ -67,6 +68,7 @@ class Chaos:
         self._backend = Backend(directory, options.seed)
         self._state = directory / "state.sqlite"
         self._wal = directory / "state.sqlite-wal"
+        self._lines = directory / "export.jsonl"
         self._config: dict[str, Any] = {
             "http": {"port": 0},
             "hosts": None,
@@ -74,7 +76,7 @@ class Chaos:
             "export": {
                 "interval_s": 1.0,
                 "otlp": {"endpoint": f"http://127.0.0.1:{self._backend.port}", "timeout_s": 3.0},
-                "file": {"path": str(directory / "export.jsonl"), "max_bytes": 2**40},
+                "file": {"path": str(self._lines), "max_bytes": 2**40},
             },
             "client": {"flush_interval_s": 0.2, "observe_interval_s": 1.0},
             "limits": {"lease_s": 10.0},
@@ -85,6 +87,7 @@ class Chaos:
         self.kills: Counter[str] = Counter()
         self.unfinished_commits = 0
         self.pauses = 0
+        self.replacements = 0
         self.client_kills = 0
         self.restarts_s: list[float] = []
         self.stop_report: Any = None
@@ -140,12 +143,24 @@ class Chaos:
             time.sleep(self._draw.uniform(0.1, 1.5))
             send(pid, signal.SIGCONT)
             self.pauses += 1
+        if self._draw.random() < 0.05:
+            self._replace_actor()
         if self._draw.random() < 0.12:
             living = [n for n in self._clients.living() if n != self._options.clients]
             if living:
                 was_driver = self._clients.kill(self._draw.choice(living))
                 self.client_kills += 1
                 self._clients.add(as_driver=was_driver)
+
+    def _replace_actor(self) -> None:
+        """End the actor as people do, while the backend is down; another goes on from its state."""
+        if not self._down_until_s:
+            self._backend.kill()
+            self._down_until_s = time.monotonic() + 1.0
+        self._actor.wait_ready()
+        stop_actor(0.5)
+        ensure_actor(load_config(self._config, {}))
+        self.replacements += 1
 
     def _kill_actor(self) -> None:
         (way,) = self._draw.choices(list(_WAYS), list(_WAYS.values()))
@@ -156,8 +171,11 @@ class Chaos:
         if way == "after the backend took":
             _wait_growth(lambda: self._backend.taken_bytes, 3.0)
             time.sleep(aim_s)
+        elif way == "after a line was written":
+            _wait_growth(lambda: _size(self._lines), 3.0)
+            time.sleep(aim_s / 20)
         elif way == "in a commit":
-            _wait_growth(lambda: self._wal.stat().st_size if self._wal.exists() else 0, 3.0)
+            _wait_growth(lambda: _size(self._wal), 3.0)
             time.sleep(aim_s / 100)
         elif way == "while stopped":
             send(pid, signal.SIGSTOP)
@@ -197,12 +215,12 @@ class Chaos:
                 self._options.seed,
                 ledgers,
                 self._backend.messages(),
-                most_repeated=kills + self._backend.kills,
+                most_repeated=kills + self._backend.kills + self.replacements,
             ),
             "file": judge(
                 self._options.seed,
                 ledgers,
-                _file_messages(self._directory / "export.jsonl"),
+                _file_messages(self._lines),
                 most_repeated=kills,
             ),
         }
@@ -214,6 +232,7 @@ class Chaos:
             "kills_total": kills,
             "kills_within_a_commit": self.unfinished_commits,
             "pauses": self.pauses,
+            "replacements": self.replacements,
             "client_kills": self.client_kills,
             "backend_kills": self._backend.kills,
             "clients": len(notes),
@@ -237,6 +256,10 @@ class Chaos:
         if not self.stop_report.delivered:
             problems.append(f"stop: {self.stop_report}")
         return problems
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 def _wait_growth(size: Any, timeout_s: float) -> None:
