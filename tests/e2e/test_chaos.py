@@ -17,12 +17,14 @@ pytestmark = pytest.mark.timeout(RUN_TIMEOUT_S + 20)
 
 def test_nothing_is_lost_or_doubled_while_everything_is_killed(tmp_path: Path) -> None:
     seed, kills = 11, 8
+    written = tmp_path / "result.json"
 
     done = subprocess.run(
         [
             *(sys.executable, "-m", "tests.e2e.chaos.run"),
             *("--seed", str(seed), "--kills", str(kills), "--seconds", "25"),
             *("--clients", "4", "--keep", str(tmp_path / "run")),
+            *("--result", str(written)),
         ],
         cwd=ROOT,
         stdin=subprocess.DEVNULL,
@@ -33,7 +35,7 @@ def test_nothing_is_lost_or_doubled_while_everything_is_killed(tmp_path: Path) -
     )
 
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr[-4000:]}"
-    result = json.loads(done.stdout)
+    result = json.loads(written.read_bytes())
     assert result["problems"] == []
     assert result["kills_total"] >= 2
     assert result["exporters"]["otlp"]["acknowledged"] > 100
