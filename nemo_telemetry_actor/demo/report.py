@@ -13,6 +13,8 @@ from rich.text import Text
 
 from nemo_telemetry_actor.demo.progress import sparkline
 
+_FROM_WIDTH = 18
+
 
 class SeriesRow(msgspec.Struct, frozen=True):
     """One series as the actor knows it, every field as text for people.
@@ -64,7 +66,7 @@ def series_row(row: Mapping[str, Any]) -> SeriesRow:
     if row["kind"] == "histogram":
         value = f"{row['count']}, mean {row['sum'] / row['count']:.3g}"
     elif row["unit"] == "By":
-        value = f"{row['value'] / 2**20:,.0f} Mi"
+        value = f"{row['value'] / 2**20:,.0f} MiB"
     else:
         value = f"{row['value']:.6g}"
     return SeriesRow(
@@ -101,10 +103,10 @@ def series_table(rows: list[SeriesRow]) -> Table:
         box=box.SIMPLE_HEAD,
         pad_edge=False,
     )
-    table.add_column("series", overflow="fold")
-    table.add_column("from", overflow="fold")
-    table.add_column("last value", justify="right", overflow="fold")
-    table.add_column("unit")
+    # Names and values are read whole; who they are from may fold on a narrow terminal.
+    table.add_column("series", overflow="fold", min_width=max(map(_name_width, rows), default=0))
+    table.add_column("from", overflow="fold", max_width=_FROM_WIDTH)
+    table.add_column("last value", justify="right", no_wrap=True)
     heading = ""
     for row in sorted(rows, key=lambda row: (row.name, row.producer, row.attributes)):
         if row.attributes and row.name != heading:
@@ -112,8 +114,16 @@ def series_table(rows: list[SeriesRow]) -> Table:
             table.add_row(Text(row.name))
         label = f"  {row.attributes}" if row.attributes else row.name
         # Text, because rich would read brackets in a value as markup.
-        table.add_row(*(Text(text) for text in (label, row.producer, row.value, row.unit)))
+        table.add_row(*(Text(text) for text in (label, row.producer, _with_unit(row))))
     return table
+
+
+def _name_width(row: SeriesRow) -> int:
+    return len(row.name)
+
+
+def _with_unit(row: SeriesRow) -> str:
+    return row.value if row.unit in {"", "1", "By"} else f"{row.value} {row.unit}"
 
 
 def print_places(console: Console, result: DemoResult, *, is_running: bool) -> None:

@@ -124,4 +124,4 @@ def test_what_the_service_measures_is_the_actors_and_bytes_are_readable() -> Non
         }
     )
 
-    assert row == SeriesRow("rl.host.memory.used", "vm lm_policy", "actor", "By", "3,072 Mi")
+    assert row == SeriesRow("rl.host.memory.used", "vm lm_policy", "actor", "By", "3,072 MiB")
