@@ -92,6 +92,7 @@ class Chaos:
         self.restarts_s: list[float] = []
         self.stop_report: Any = None
         self.late: list[int] = []
+        self.failures: list[str] = []
 
     def run(self) -> None:
         """Do everything up to the drained end."""
@@ -123,6 +124,7 @@ class Chaos:
         self.stop_report = stop_actor(_STOP_S)
         (self._directory / "late").touch()
         self._clients.wait_ended([late], 10.0)
+        self.failures = self._clients.failures()
         self._clients.end_all()
         self._backend.kill()
 
@@ -251,6 +253,7 @@ class Chaos:
         ]
         problems += [f"actor: {problem}" for problem in self._actor.problems]
         problems += [f"client {number} could not deliver in the end" for number in self.late]
+        problems += self.failures
         if overdue_s > _LONGEST_OVERRUN_S:
             problems.append(f"a flush took {overdue_s:.1f} s longer than it was given")
         if not self.stop_report.delivered:

@@ -90,8 +90,9 @@ class Clients:
         self._directory = directory
         self._seed = seed
         self._config = config
-        self._drivers: list[subprocess.Popen[bytes]] = []
-        self._handles: list[Any] = []
+        self._drivers: dict[int, subprocess.Popen[bytes]] = {}
+        self._handles: dict[int, Any] = {}
+        self._answers: dict[int, Any] = {}
         self._killed: set[int] = set()
         self.count = 0
         self.stop = directory / "stop"
@@ -113,16 +114,14 @@ class Clients:
         encoded = msgspec.json.encode(order)
         if not as_driver:
             handle = ActorClient.remote()  # type: ignore[attr-defined]  # Ray's decorator
-            handle.work.remote(encoded)
-            self._handles.append(handle)
+            self._answers[number] = handle.work.remote(encoded)
+            self._handles[number] = handle
             return
         address = ray.get_runtime_context().gcs_address
-        self._drivers.append(
-            subprocess.Popen(
-                [sys.executable, "-m", "tests.e2e.chaos.clients", encoded.decode()],
-                env={**os.environ, "RAY_ADDRESS": address},
-                stdin=subprocess.DEVNULL,
-            )
+        self._drivers[number] = subprocess.Popen(
+            [sys.executable, "-m", "tests.e2e.chaos.clients", encoded.decode()],
+            env={**os.environ, "RAY_ADDRESS": address},
+            stdin=subprocess.DEVNULL,
         )
 
     def living(self) -> list[int]:
@@ -160,11 +159,26 @@ class Clients:
             left = [number for number in left if not self._has_ended(number)]
         return left
 
+    def failures(self) -> list[str]:
+        """Say of every client that was not killed and ended otherwise than it should how it did."""
+        failures = [
+            f"driver {number} exited with {driver.poll()}"
+            for number, driver in self._drivers.items()
+            if number not in self._killed and driver.poll() not in {None, 0}
+        ]
+        for number, answer in self._answers.items():
+            if number not in self._killed and ray.wait([answer], timeout=0)[0]:
+                try:
+                    ray.get(answer)
+                except ray.exceptions.RayError as error:
+                    failures.append(f"client {number} failed: {error}")
+        return failures
+
     def end_all(self) -> None:
         """End every process that is left."""
-        for handle in self._handles:
+        for handle in self._handles.values():
             ray.kill(handle)
-        for driver in self._drivers:
+        for driver in self._drivers.values():
             driver.kill()
             driver.wait()
 
