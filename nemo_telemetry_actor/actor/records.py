@@ -143,7 +143,13 @@ class Recorder:
             min(following, _MAX_SEQUENCE), above, producer.accepted
         )
         vouched = self._placements_of(producer)
-        made_of = (producer.attributes, producer.is_closed, producer.has_lease, vouched)
+        made_of = (
+            producer.attributes,
+            producer.is_closed,
+            producer.has_lease,
+            producer.has_moved,
+            vouched,
+        )
         if _is_same(self._producers.get(producer.row), made_of):
             return
         self._producers[producer.row] = made_of
@@ -154,6 +160,7 @@ class Recorder:
             producer.is_closed,
             producer.has_lease,
             is_own=producer is producer.run.own,
+            has_moved=producer.has_moved,
             placements=b"" if vouched is None else encode(vouched),
         )
         self._add_run(changes, producer.run)

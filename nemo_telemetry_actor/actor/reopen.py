@@ -106,7 +106,7 @@ class Reopening:
             return
         producer = self._producers[row] = Producer(run, body.client_id, body.attributes, 0)
         producer.row = row
-        producer.is_closed = body.is_closed
+        producer.is_closed, producer.has_moved = body.is_closed, body.has_moved
         window = self._loaded.windows.get(row, WindowBody())
         producer.window = SequenceWindow(window.next_sequence, window.above)
         producer.accepted = window.accepted

@@ -205,6 +205,8 @@ class Producer:
         self.heard_unix_nano = 0
         self.has_lease = True
         self.is_closed = False
+        # Whether its client reports to another run by now.
+        self.has_moved = False
         self.accepted = 0
         # Its place in the state file, 0 while it has none.
         self.row = 0

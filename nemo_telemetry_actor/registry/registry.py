@@ -286,15 +286,8 @@ class Registry:
             run.own = producer
             return
         run.producers[producer.client_id] = producer
-        known = self.producers.get(producer.client_id)
-        if known is None:
+        if not producer.has_moved:
             self.producers[producer.client_id] = producer
-        else:
-            # A client that moved between runs has one window, and is where it was heard last.
-            is_later = _lateness(producer) > _lateness(known)
-            current, former = (producer, known) if is_later else (known, producer)
-            self.producers[producer.client_id] = current
-            former.window = current.window
         self.renew(producer, now_unix_nano, now_s)
 
     # ---- inside
@@ -332,11 +325,11 @@ class Registry:
             # it sends again, since it missed the answer, still counts once.
             producer.window = before.window
             before.has_lease = False
-            before.is_closed = True
+            before.is_closed = before.has_moved = True
             self.touch(before)
             if not before.has_totals:
                 self._forget(before)
-        producer.is_closed = False
+        producer.is_closed = producer.has_moved = False
         producer.window.forget_below(hello.first_sequence)
         self.producers[hello.client_id] = producer
         return producer
@@ -355,9 +348,3 @@ class Registry:
         # A client that moved to another run lives on there.
         if self.producers.get(producer.client_id) is producer:
             del self.producers[producer.client_id]
-
-
-def _lateness(producer: Producer) -> tuple[int, int, bool]:
-    """Order the places of one client in time: its window only ever grows."""
-    following, above = producer.window.state()
-    return following, len(above), not producer.is_closed

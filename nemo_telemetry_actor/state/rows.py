@@ -38,6 +38,7 @@ class ProducerBody(msgspec.Struct, frozen=True, array_like=True):
     has_lease: bool
     is_own: bool = False
     is_gone: bool = False
+    has_moved: bool = False
     placements: bytes = b""
 
 

@@ -214,7 +214,8 @@ class StateStore:
                 for _ in range(_VACUUM_STEPS):
                     if not db.execute("PRAGMA freelist_count").fetchone()[0]:
                         break
-                    db.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})").fetchall()
+                    # As a script: execute() would stop after the first page.
+                    db.executescript(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})")
                 db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
                 if _size(_log_of(self.path)) > _BLOCKING_WAL_BYTES:
                     db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
