@@ -27,12 +27,13 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceRequest,
 )
 
+from benchmarks.machine import machine_facts
 from nemo_telemetry_actor.actor.lifecycle import ensure_actor, stop_actor
 from nemo_telemetry_actor.config.load import load_config
 from tests.e2e.chaos.backend import Backend
 from tests.e2e.chaos.model import Message, Verdict, judge
 from tests.e2e.chaos.receiver import message_of
-from tests.e2e.chaos.victims import Clients, TelemetryVictim, send, wait_dead
+from tests.e2e.chaos.victims import Clients, TelemetryVictim, send, wait_dead, wait_stopped
 from tests.e2e.chaos.wal import holds_unfinished_commit
 
 _STOP_S: Final = 120.0
@@ -177,8 +178,7 @@ class Chaos:
             _wait_growth(lambda: _size(self._lines), 3.0)
             time.sleep(aim_s / 20)
         elif way == "in a commit":
-            _wait_growth(lambda: _size(self._wal), 3.0)
-            time.sleep(aim_s / 100)
+            self._catch_in_a_commit(pid)
         elif way == "while stopped":
             send(pid, signal.SIGSTOP)
             time.sleep(pause_s / 2)
@@ -192,6 +192,17 @@ class Chaos:
         killed_s = time.monotonic()
         self._actor.wait_ready(pid)
         self.restarts_s.append(round(time.monotonic() - killed_s, 3))
+
+    def _catch_in_a_commit(self, pid: int) -> None:
+        """Stop the actor while a commit is half written; give up after a while."""
+        until_s = time.monotonic() + 4.0
+        while time.monotonic() < until_s:
+            _wait_growth(lambda: _size(self._wal), 1.0)
+            send(pid, signal.SIGSTOP)
+            wait_stopped(pid)
+            if holds_unfinished_commit(self._state):
+                return
+            send(pid, signal.SIGCONT)
 
     def _strike(self, way: str, pid: int) -> None:
         send(pid, signal.SIGKILL)
@@ -229,6 +240,7 @@ class Chaos:
         flushes = [flush for each in notes for flush in each.flushes]
         overdue_s = max((flush.took_s - flush.timeout_s for flush in flushes), default=0.0)
         return {
+            "machine": machine_facts(),
             "seed": self._options.seed,
             "kills": dict(self.kills),
             "kills_total": kills,

@@ -77,6 +77,16 @@ def wait_dead(pid: int, timeout_s: float = 1.0) -> None:
         time.sleep(0.001)
 
 
+def wait_stopped(pid: int, timeout_s: float = 1.0) -> None:
+    """Wait until a stopped process does nothing; at most a time, for it may be gone."""
+    until_s = time.monotonic() + timeout_s
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        while time.monotonic() < until_s:
+            # The state follows the name, which may hold anything but is in parentheses.
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T":
+                return
+
+
 class Clients:
     """All clients of a run, dead ones too: half in Ray actors, half drivers of runs of their own.
 
