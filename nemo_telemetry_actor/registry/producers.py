@@ -207,6 +207,7 @@ class Producer:
         self.is_closed = False
         # Whether its client reports to another run by now.
         self.has_moved = False
+        self.is_forgotten = False
         self.accepted = 0
         # Its place in the state file, 0 while it has none.
         self.row = 0
@@ -219,7 +220,12 @@ class Producer:
         self._resource = None
 
     def resource(self) -> Attributes:
-        """Return the resource attributes: the run's, under the process's, under the identity."""
+        """Return the resource attributes: the run's, under the process's, under the identity.
+
+        Of one that was forgotten, whose points may still wait: as they were then.
+        """
+        if self.is_forgotten and self._resource is not None:
+            return self._resource[1]
         if self._resource is None or self._resource[0] != self.run.version:
             merged = {**self.run.attributes, **self.attributes}
             merged[RUN_ID] = self.run.run_id

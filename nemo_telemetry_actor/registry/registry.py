@@ -59,6 +59,8 @@ class Applied:
         self.items = {
             item: metric for item, metric in self.items.items() if metric.producer is not producer
         }
+        producer.resource()
+        producer.is_forgotten = True
         self.forgotten_producers.append(producer)
 
 

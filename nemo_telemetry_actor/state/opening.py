@@ -90,7 +90,11 @@ def open_anew(path: Path, time_unix_nano: int, *, why_aside: str) -> tuple[State
     _make_directory(path)
     lock = StateLock(path)
     try:
-        if why_aside and any(each.exists() and each.stat().st_size for each in files_of(path)):
+        if not path.exists():
+            # Of a file that was removed; without it they are of no use.
+            for each in files_of(path):
+                each.unlink(missing_ok=True)
+        elif why_aside and path.stat().st_size:
             set_aside = put_aside(path, why_aside, time_unix_nano)
         try:
             return StateStore(path, lock), set_aside
