@@ -52,14 +52,14 @@ BACKLOG_SIZE: Final = _declared(
 BACKLOG_AGE: Final = _declared(
     "export.backlog.age", "gauge", "s", "Age of the oldest value that waits for a backend."
 )
-UP: Final = _declared("export.up", "gauge", "1", "Whether a backend takes data: 1 or 0.")
+UP: Final = _declared("export.up", "gauge", "", "Whether a backend takes data: 1 or 0.")
 COMMITS: Final = _declared("commit.count", "counter", "{commit}", "Commits to the state file.")
 COMMIT_DURATION: Final = _declared(
     "commit.duration", "gauge", "s", "How long the last commit to the state file took."
 )
 STATE_SIZE: Final = _declared("state.size", "gauge", "By", "Size of the state file on disk.")
 DEGRADED: Final = _declared(
-    "state.degraded", "gauge", "1", "Whether commits go to memory alone: 1 or 0."
+    "state.degraded", "gauge", "", "Whether commits go to memory alone: 1 or 0."
 )
 HOSTS: Final = _declared("hosts", "gauge", "{host}", "Hosts of the last sweep, by state.")
 
