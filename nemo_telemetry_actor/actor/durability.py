@@ -103,11 +103,17 @@ class Durability:
             return
         began_s = self._monotonic()
         recorder = self._recorder
-        self._try(
-            lambda store: store.write(self._timed(recorder.changes(applied, head, delivered)))
-        )
-        self._delivered = delivered
-        self.commits += 1
+
+        def write(store: StateStore) -> None:
+            changes = recorder.changes(applied, head, delivered)
+            if delivered <= self._delivered:
+                changes.delivered = 0  # nothing more to look for
+            changes.time_unix_nano = self._now_unix_nano()
+            store.write(changes)
+            self._delivered = delivered
+            self.commits += 1
+
+        self._try(write)
         self.last_commit_s = self._monotonic() - began_s
 
     def write_cursor(self, exporter: str, position: int) -> None:
@@ -206,8 +212,9 @@ class Durability:
                 )
                 self._set_aside = set_aside or self._set_aside
                 self._why_aside = ""
-            changes = self._timed(self._recorder.everything(registry, log))
+            changes = self._recorder.everything(registry, log)
             changes.cursors = cursors
+            changes.time_unix_nano = self._now_unix_nano()
             self._store.rewrite(changes)
         except StateError as error:
             self._degrade(error)
@@ -248,10 +255,6 @@ class Durability:
             _log.debug("%s", error)  # the next one may succeed; nothing is lost meanwhile
         else:
             self._compaction_problem = ""
-
-    def _timed(self, changes: Changes) -> Changes:
-        changes.time_unix_nano = self._now_unix_nano()
-        return changes
 
     def _now_unix_nano(self) -> int:
         # Not the wall clock's, which may be set back.

@@ -3,7 +3,7 @@
 """The registry as rows of the state file, and back. Pure: no file and no Ray."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from operator import is_
 from typing import Any, Final
@@ -78,8 +78,8 @@ class Recorder:
             else:
                 self._add_series(changes, metric, item)
         forgotten = dict.fromkeys(applied.forgotten_producers)
-        columns = [self._points(changes, column, forgotten) for column in applied.points]
-        size = sum(len(column.values) for column in columns)
+        columns = self._points(changes, applied.points, forgotten)
+        size = sum([len(column.values) for column in columns])
         if columns:
             changes.points.append(PointsRow(head, size, columns))
             changes.head = head + size
@@ -109,13 +109,13 @@ class Recorder:
             for metric in producer.metrics.values():
                 self._add_metric(changes, metric)
                 for series in metric.series.values():
-                    self._add_series(changes, metric, series)
+                    self._add_series(changes, metric, series, is_new=True)
         gone: dict[Producer, None] = {}
         for position, columns, size in _rows_of(log.everything()):
             for column in columns:
                 if column.metric.producer not in living:
                     gone[column.metric.producer] = None
-            bodies = [self._points(changes, column, gone) for column in columns]
+            bodies = self._points(changes, columns, gone)
             changes.points.append(PointsRow(position, size, bodies))
         for producer in gone:
             self._let_go(changes, producer, log.head)
@@ -203,29 +203,40 @@ class Recorder:
             [(encoded, start, value) for encoded, (start, value) in totals.items()],
         )
 
-    def _add_series(self, changes: Changes, metric: ProducerMetric, series: Any) -> None:
+    def _add_series(
+        self, changes: Changes, metric: ProducerMetric, series: Any, *, is_new: bool = False
+    ) -> None:
+        if series.row and not is_new:
+            changes.values[series.row] = _series_body(series)
+            return
         if not metric.row:
             self._add_metric(changes, metric)
         series.row = series.row or next(self._series_rows)
         changes.series[series.row] = SeriesRow(metric.row, series.encoded, _series_body(series))
 
     def _points(
-        self, changes: Changes, column: PointColumn, forgotten: Mapping[Producer, None]
-    ) -> PointsBody:
-        metric = column.metric
-        if metric.producer in forgotten:
-            metric.producer.row = metric.producer.row or next(self._producer_rows)
-            metric.row = metric.row or next(self._metric_rows)
-            changes.metrics[metric.row] = MetricBody(metric.producer.row, metric.encoded)
-        elif not metric.row:
-            self._add_metric(changes, metric)
-        return PointsBody(
-            metric.row,
-            column.encoded or encode_attributes(column.attributes),
-            column.start_time_unix_nano,
-            column.times_unix_nano,
-            column.values,
-        )
+        self,
+        changes: Changes,
+        columns: Sequence[PointColumn],
+        forgotten: Mapping[Producer, None],
+    ) -> list[PointsBody]:
+        for metric in dict.fromkeys([column.metric for column in columns]):
+            if metric.producer in forgotten:
+                metric.producer.row = metric.producer.row or next(self._producer_rows)
+                metric.row = metric.row or next(self._metric_rows)
+                changes.metrics[metric.row] = MetricBody(metric.producer.row, metric.encoded)
+            elif not metric.row:
+                self._add_metric(changes, metric)
+        return [
+            PointsBody(
+                column.metric.row,
+                column.encoded or encode_attributes(column.attributes),
+                column.start_time_unix_nano,
+                column.times_unix_nano,
+                column.values,
+            )
+            for column in columns
+        ]
 
 
 def _is_same(before: tuple[object, ...] | None, now: tuple[object, ...]) -> bool:

@@ -126,6 +126,8 @@ class Changes(msgspec.Struct):
 
     Args:
         jobs: The run that each Ray job's processes join.
+        series: New ones.
+        values: What became of those that have a row.
         gone_producers: Those whose series go, but whose points wait.
         head: The position after the newest point.
         time_unix_nano: The wall clock's; 0 when it is not to be noted.
@@ -137,6 +139,7 @@ class Changes(msgspec.Struct):
     windows: dict[int, WindowBody] = {}
     metrics: dict[int, MetricBody] = {}
     series: dict[int, SeriesRow] = {}
+    values: dict[int, SeriesBody] = {}
     points: list[PointsRow] = []
     cursors: dict[str, int] = {}
     forgotten_runs: list[str] = []

@@ -5,7 +5,7 @@
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -267,7 +267,39 @@ class StateStore:
             raise
 
     def _write(self, changes: Changes) -> None:
-        many = self._db.executemany
+        self._write_forgotten(changes)
+        put = self._put
+        put("INSERT OR REPLACE INTO runs VALUES (?, ?)", _keyed(changes.runs))
+        put("INSERT OR REPLACE INTO jobs VALUES (?, ?)", list(changes.jobs.items()))
+        put("INSERT OR REPLACE INTO producers VALUES (?, ?)", _keyed(changes.producers))
+        put("INSERT OR REPLACE INTO windows VALUES (?, ?)", _keyed(changes.windows))
+        put(
+            "INSERT OR REPLACE INTO metrics VALUES (?, ?, ?)",
+            [(key, body.producer, _encode(body)) for key, body in changes.metrics.items()],
+        )
+        put(
+            "INSERT INTO series VALUES (?, ?, ?, ?)",
+            [
+                (key, row.metric, row.attributes, _encode(row.body))
+                for key, row in changes.series.items()
+            ],
+        )
+        put(
+            "UPDATE series SET body = ? WHERE id = ?",
+            [(_encode(body), key) for key, body in changes.values.items()],
+        )
+        put(
+            "INSERT OR REPLACE INTO points VALUES (?, ?, ?)",
+            [(row.position, row.count, _encode(row.columns)) for row in changes.points],
+        )
+        put("INSERT OR REPLACE INTO cursors VALUES (?, ?)", list(changes.cursors.items()))
+        meta = {"head": changes.head, "time_unix_nano": changes.time_unix_nano}
+        put(
+            "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+            [(key, value) for key, value in meta.items() if value],
+        )
+
+    def _write_forgotten(self, changes: Changes) -> None:
         for gone in changes.gone_producers:
             self._forget_series(gone)
         for producer in changes.forgotten_producers:
@@ -275,42 +307,18 @@ class StateStore:
         for run_id in changes.forgotten_runs:
             self._db.execute("DELETE FROM runs WHERE run_id = ?", (run_id,))
             self._db.execute("DELETE FROM jobs WHERE run_id = ?", (run_id,))
-        many("INSERT OR REPLACE INTO runs VALUES (?, ?)", _keyed(changes.runs.items()))
-        many("INSERT OR REPLACE INTO jobs VALUES (?, ?)", changes.jobs.items())
-        many("INSERT OR REPLACE INTO producers VALUES (?, ?)", _keyed(changes.producers.items()))
-        many("INSERT OR REPLACE INTO windows VALUES (?, ?)", _keyed(changes.windows.items()))
-        many(
-            "INSERT OR REPLACE INTO metrics VALUES (?, ?, ?)",
-            ((key, body.producer, _encode(body)) for key, body in changes.metrics.items()),
-        )
-        many(
-            "INSERT INTO series VALUES (?, ?, ?, ?) "
-            "ON CONFLICT (id) DO UPDATE SET body = excluded.body",
-            (
-                (key, row.metric, row.attributes, _encode(row.body))
-                for key, row in changes.series.items()
-            ),
-        )
-        many(
-            "INSERT OR REPLACE INTO points VALUES (?, ?, ?)",
-            ((row.position, row.count, _encode(row.columns)) for row in changes.points),
-        )
-        self._write_positions(changes)
-
-    def _write_positions(self, changes: Changes) -> None:
-        many = self._db.executemany
-        many("DELETE FROM cursors WHERE exporter = ?", ((n,) for n in changes.forgotten_cursors))
-        many("INSERT OR REPLACE INTO cursors VALUES (?, ?)", changes.cursors.items())
+        for exporter in changes.forgotten_cursors:
+            self._db.execute("DELETE FROM cursors WHERE exporter = ?", (exporter,))
         if changes.delivered:
             self._db.execute(
                 # The first half finds the rows, the second keeps one that is half delivered.
                 "DELETE FROM points WHERE position < ?1 AND position + count <= ?1",
                 (changes.delivered,),
             )
-        if changes.head:
-            self._set_meta("head", changes.head)
-        if changes.time_unix_nano:
-            self._set_meta("time_unix_nano", changes.time_unix_nano)
+
+    def _put(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        if rows:
+            self._db.executemany(statement, rows)
 
     def _forget(self, producer: int) -> None:
         self._forget_series(producer)
@@ -323,9 +331,6 @@ class StateStore:
             "DELETE FROM series WHERE metric IN (SELECT id FROM metrics WHERE producer = ?)",
             (producer,),
         )
-
-    def _set_meta(self, key: str, value: int) -> None:
-        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def _number(self, pragma: str) -> int:
         return int(self._db.execute(pragma).fetchone()[0])
@@ -357,5 +362,5 @@ def _identity(stat: os.stat_result) -> tuple[int, int]:
     return stat.st_dev, stat.st_ino
 
 
-def _keyed(items: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, bytes]]:
-    return ((key, _encode(body)) for key, body in items)
+def _keyed(bodies: Mapping[Any, Any]) -> list[tuple[Any, bytes]]:
+    return [(key, _encode(body)) for key, body in bodies.items()]

@@ -39,7 +39,7 @@ from tests.batches import (
 from tests.lives import durability_of, killed, life, remembered
 
 # Each example opens two files or three.
-fewer = settings(max_examples=settings().max_examples // 4)
+fewer = settings(max_examples=settings().max_examples // 2)
 
 CLIENTS = ("a" * 32, "b" * 32)
 EXPORTERS = ("x", "y")
