@@ -87,6 +87,7 @@ class Chaos:
         self._down_until_s = 0.0
         self.kills: Counter[str] = Counter()
         self.unfinished_commits = 0
+        self.resent_batches = 0
         self.pauses = 0
         self.replacements = 0
         self.client_kills = 0
@@ -169,8 +170,10 @@ class Chaos:
         (way,) = self._draw.choices(list(_WAYS), list(_WAYS.values()))
         pause_s = self._draw.uniform(0.1, 2.5)
         aim_s = self._draw.uniform(0.0, 0.025)
-        pid: int = self._actor.wait_ready()["pid"]
         time.sleep(pause_s)
+        state = self._actor.wait_ready()
+        pid: int = state["pid"]
+        self.resent_batches += state["ingest"]["duplicate_batches"]
         if way == "after the backend took":
             _wait_growth(lambda: self._backend.taken_bytes, 3.0)
             time.sleep(aim_s)
@@ -245,6 +248,7 @@ class Chaos:
             "kills": dict(self.kills),
             "kills_total": kills,
             "kills_within_a_commit": self.unfinished_commits,
+            "resent_batches_recognised": self.resent_batches,
             "pauses": self.pauses,
             "replacements": self.replacements,
             "client_kills": self.client_kills,
