@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The life and deaths of the receiver's process, on one port."""
 
-import os
 import socket
 import subprocess
 import sys
@@ -86,4 +85,4 @@ def _free_port() -> int:
 
 def _is_open(port: int) -> bool:
     with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == os.EX_OK
+        return probe.connect_ex(("127.0.0.1", port)) == 0
