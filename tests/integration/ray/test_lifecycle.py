@@ -14,7 +14,7 @@ import pytest
 import ray
 
 import nemo_telemetry_actor as nta
-from nemo_telemetry_actor.actor.lifecycle import ensure_actor, find_actor
+from nemo_telemetry_actor.actor.lifecycle import ensure_actor, find_actor, stop_actor
 from nemo_telemetry_actor.client.connect import clients
 from nemo_telemetry_actor.config.load import load_config
 from nemo_telemetry_actor.config.transfer import encode_config
@@ -249,6 +249,23 @@ def test_a_killed_actor_goes_on_from_its_totals_and_start_times(cluster: str) ->
     (after_row,) = ray.get(find_actor().series.remote(names=["test.count"]))
     assert (row["value"], after_row["value"]) == (1.0, 6.0)
     assert after_row["start_time_unix_nano"] == row["start_time_unix_nano"]
+
+
+def test_what_comes_while_the_actor_ends_waits_for_the_next_one(cluster: str) -> None:
+    telemetry = nta.start(QUIET, run_id="waits")
+    telemetry.register_metric_group("g", [COUNT])
+    telemetry.record("g", count=1)
+    assert telemetry.flush(20.0)
+    drained = ray.get(find_actor().drain.remote(timeout_s=5.0))
+
+    telemetry.record("g", count=2)
+    refused = telemetry.flush(1.0)
+    report = stop_actor(5.0)
+    ensure_actor(load_config(QUIET, {}))
+
+    assert (drained["delivered"], refused, report.delivered) == (True, False, True)
+    assert telemetry.flush(60.0)
+    assert totals("test.count", "waits") == [2.0]
 
 
 def test_connect_twice_gives_one_handle_and_start_after_connect_opens_its_run(
