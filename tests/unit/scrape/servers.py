@@ -17,6 +17,7 @@ class Scripted:
         self.then_hangs = then_hangs
         self.then_resets = then_resets
         self.requests: list[str] = []
+        self.asked = asyncio.Event()
         self.port = 0
 
     def url(self, host: str = "127.0.0.1") -> str:
@@ -25,6 +26,7 @@ class Scripted:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             self.requests.append((await reader.readuntil(b"\r\n\r\n")).decode())
+            self.asked.set()
             writer.write(self.answer)
             await writer.drain()
             if self.then_resets:
