@@ -17,6 +17,7 @@ from nemo_telemetry_actor.registry.producers import Producer, ProducerMetric, Ru
 from nemo_telemetry_actor.registry.registry import Registry
 from nemo_telemetry_actor.registry.series import GaugeSeries, HistogramSeries, Series, SumSeries
 from nemo_telemetry_actor.registry.window import SequenceWindow
+from nemo_telemetry_actor.state.read import no_garbage_collection
 from nemo_telemetry_actor.state.rows import (
     GaugeBody,
     HistogramBody,
@@ -77,8 +78,9 @@ class Reopening:
         for row, series_row in self._loaded.series.items():
             self._try(self._add_series, row, series_row)
         nobody = _nobodys_metric()
-        for points in self._loaded.points:
-            self._log.append([self._column(each, nobody) for each in points.columns])
+        with no_garbage_collection():
+            for points in self._loaded.points:
+                self._log.append([self._column(each, nobody) for each in points.columns])
         for what, times in self._left_out.items():
             _log.warning("left out of the state that was reopened, %d times: %s", times, what)
 

