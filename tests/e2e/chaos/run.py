@@ -132,7 +132,10 @@ class Chaos:
         (self._directory / "late").touch()
         self._clients.wait_ended([late], 10.0)
         self.failures = self._clients.failures()
-        self._clients.end_all()
+
+    def close(self) -> None:
+        """End every process that is left, whatever happened."""
+        self._clients.end_drivers()
         self._backend.kill()
 
     # ---- faults
@@ -342,11 +345,12 @@ def main() -> int:
     )
     os.environ.update(RAY_AUTH_MODE="disabled", RAY_USAGE_STATS_ENABLED="0")
     ray.init(address="local", include_dashboard=False, num_cpus=4, log_to_driver=False)
+    chaos = Chaos(options, directory)
     try:
-        chaos = Chaos(options, directory)
         chaos.run()
         result = chaos.result()
     finally:
+        chaos.close()
         ray.shutdown()
     text = json.dumps(result, indent=2) + "\n"
     sys.stdout.write(text)

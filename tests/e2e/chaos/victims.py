@@ -101,7 +101,7 @@ class Clients:
         self._seed = seed
         self._config = config
         self._drivers: dict[int, subprocess.Popen[bytes]] = {}
-        self._handles: dict[int, Any] = {}
+        self._handles: list[Any] = []
         self._answers: dict[int, Any] = {}
         self._killed: set[int] = set()
         self.count = 0
@@ -125,7 +125,7 @@ class Clients:
         if not as_driver:
             handle = ActorClient.remote()  # type: ignore[attr-defined]  # Ray's decorator
             self._answers[number] = handle.work.remote(encoded)
-            self._handles[number] = handle
+            self._handles.append(handle)  # an actor ends with its last handle
             return
         address = ray.get_runtime_context().gcs_address
         self._drivers[number] = subprocess.Popen(
@@ -184,10 +184,8 @@ class Clients:
                     failures.append(f"client {number} failed: {error}")
         return failures
 
-    def end_all(self) -> None:
-        """End every process that is left."""
-        for handle in self._handles.values():
-            ray.kill(handle)
+    def end_drivers(self) -> None:
+        """End the drivers that are left; clients in actors end with Ray."""
         for driver in self._drivers.values():
             driver.kill()
             driver.wait()
