@@ -21,9 +21,11 @@ class Backend:
     Args:
         directory: Where the logs are.
         seed: What its misbehaviour follows from.
+        protocol: `grpc` or `http/protobuf`.
     """
 
-    def __init__(self, directory: Path, seed: int) -> None:
+    def __init__(self, directory: Path, seed: int, protocol: str) -> None:
+        self._protocol = protocol
         self._directory = directory
         self._seed = seed
         self._process: subprocess.Popen[bytes] | None = None
@@ -47,8 +49,9 @@ class Backend:
         calm = self._directory / "calm"
         self._process = subprocess.Popen(
             [
-                *(sys.executable, "-m", "tests.e2e.chaos.receiver", str(self.port)),
-                *(str(self.log), f"{self._seed}/{self._lives}", str(calm)),
+                *(sys.executable, "-m", "tests.e2e.chaos.receiver"),
+                *(self._protocol, str(self.port), str(self.log)),
+                *(f"{self._seed}/{self._lives}", str(calm)),
             ],
             stdin=subprocess.DEVNULL,
         )

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
 # SPDX-License-Identifier: Apache-2.0
-"""An OTLP/gRPC backend in a process of its own, that misbehaves and can be killed.
+"""An OTLP backend in a process of its own, that misbehaves and can be killed.
 
 It writes a message down before it answers, so that "taken" has a meaning whatever happens next.
-``python -m tests.e2e.chaos.receiver PORT LOG SEED CALM``: it misbehaves unless `CALM` exists.
+``python -m tests.e2e.chaos.receiver PROTOCOL PORT LOG SEED CALM``: it misbehaves unless `CALM`
+exists.
 """
 
 import os
@@ -24,7 +25,9 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 from tests.e2e.chaos.model import TOTALS, Message, Point
 from tests.receivers import (
     GrpcRefusal,
+    HttpRefusal,
     OtlpGrpcReceiver,
+    OtlpHttpReceiver,
     PartialSuccess,
     ScriptedAnswer,
     plain_attributes,
@@ -37,30 +40,32 @@ _Way: TypeAlias = Callable[[ExportMetricsServiceRequest, float], ScriptedAnswer 
 
 _LONGER_THAN_THE_EXPORTER_WAITS_S = 4.0
 _TOO_LARGE = "Received message larger than max (5000000 vs. 4194304)"
+_HTTP_STATUS = {
+    grpc.StatusCode.UNAVAILABLE: 503,
+    grpc.StatusCode.RESOURCE_EXHAUSTED: 429,
+    grpc.StatusCode.INVALID_ARGUMENT: 400,
+}
 _HEADER = struct.Struct("<cII")
 _POINTS_THAT_ARE_MANY = 60
 
 
-class ChaosReceiver(OtlpGrpcReceiver):
+class Moods:
     """Takes most messages, and treats each of the others as one backend or another would.
 
     Args:
-        port: Where to listen.
         log: Where to write down what is taken.
         seed: What it does follows from this.
         calm: While this file exists it takes everything.
     """
 
-    def __init__(self, port: int, log: Path, seed: str, calm: Path) -> None:
-        super().__init__(port=port)
+    def __init__(self, log: Path, seed: str, calm: Path) -> None:
         self._log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         self._draw = random.Random(seed)
         self._calm = calm
         self._lock = threading.Lock()
 
-    def _take(
-        self, request: ExportMetricsServiceRequest, headers: dict[str, str]
-    ) -> ScriptedAnswer | None:
+    def treat(self, request: ExportMetricsServiceRequest) -> ScriptedAnswer | None:
+        """Do something with a message, and return the answer in terms of gRPC."""
         with self._lock:
             ways = self._ways(*count_points(request))
             (way,) = self._draw.choices(list(ways), [weight for weight, _ in ways.values()])
@@ -118,6 +123,41 @@ class ChaosReceiver(OtlpGrpcReceiver):
     def _write(self, fate: Fate, rejected: int, request: ExportMetricsServiceRequest) -> None:
         body = request.SerializeToString()
         os.write(self._log, _HEADER.pack(fate, rejected, len(body)) + body)
+
+
+class GrpcBackend(OtlpGrpcReceiver):
+    """Answers over gRPC as its mood is."""
+
+    def __init__(self, port: int, moods: Moods) -> None:
+        super().__init__(port=port)
+        self._moods = moods
+
+    def _take(
+        self, request: ExportMetricsServiceRequest, headers: dict[str, str]
+    ) -> ScriptedAnswer | None:
+        return self._moods.treat(request)
+
+
+class HttpBackend(OtlpHttpReceiver):
+    """Answers over HTTP as its mood is."""
+
+    def __init__(self, port: int, moods: Moods) -> None:
+        super().__init__(port=port)
+        self._moods = moods
+
+    def _take(
+        self, request: ExportMetricsServiceRequest, headers: dict[str, str]
+    ) -> ScriptedAnswer | None:
+        answer = self._moods.treat(request)
+        return _over_http(answer) if isinstance(answer, GrpcRefusal) else answer
+
+
+def _over_http(refusal: GrpcRefusal) -> HttpRefusal:
+    if refusal.message == _TOO_LARGE:
+        return HttpRefusal(413)
+    status = _HTTP_STATUS[refusal.code]
+    # Whole seconds are all that the header can say.
+    return HttpRefusal(status, {"Retry-After": "1"} if refusal.retry_delay_s else {})
 
 
 def _refuse(code: grpc.StatusCode, why: str, retry_delay_s: float | None = None) -> _Way:
@@ -193,6 +233,8 @@ def _points(request: ExportMetricsServiceRequest) -> Iterator[Point]:
 
 
 if __name__ == "__main__":
-    _, port, log, seed, calm = sys.argv
-    with ChaosReceiver(int(port), Path(log), seed, Path(calm)):
+    _, protocol, port, log, seed, calm = sys.argv
+    moods = Moods(Path(log), seed, Path(calm))
+    backend = GrpcBackend(int(port), moods) if protocol == "grpc" else HttpBackend(int(port), moods)
+    with backend:
         threading.Event().wait()

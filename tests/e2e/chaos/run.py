@@ -42,7 +42,8 @@ _WAYS: Final = {
     "at random": 5,
     "after the backend took": 5,
     "after a line was written": 3,
-    "in a commit": 5,
+    "in a commit": 4,
+    "after a commit": 4,
     "at birth": 2,
     "while stopped": 1,
 }
@@ -60,6 +61,7 @@ class Options(msgspec.Struct, frozen=True):
     kills: int
     seconds: float
     clients: int
+    protocol: str
     keep: str
     result: str
 
@@ -71,7 +73,7 @@ class Chaos:
         self._options = options
         self._directory = directory
         self._draw = random.Random(options.seed)
-        self._backend = Backend(directory, options.seed)
+        self._backend = Backend(directory, options.seed, options.protocol)
         self._state = directory / "state.sqlite"
         self._wal = directory / "state.sqlite-wal"
         self._lines = directory / "export.jsonl"
@@ -81,7 +83,11 @@ class Chaos:
             "state": {"path": str(self._state)},
             "export": {
                 "interval_s": 1.0,
-                "otlp": {"endpoint": f"http://127.0.0.1:{self._backend.port}", "timeout_s": 3.0},
+                "otlp": {
+                    "endpoint": f"http://127.0.0.1:{self._backend.port}",
+                    "protocol": options.protocol,
+                    "timeout_s": 3.0,
+                },
                 "file": {"path": str(self._lines), "max_bytes": 2**40},
             },
             "client": {"flush_interval_s": 0.2, "observe_interval_s": 1.0},
@@ -188,6 +194,10 @@ class Chaos:
         elif way == "after a line was written":
             _wait_growth(lambda: _size(self._lines), 3.0)
             time.sleep(aim_s / 20)
+        elif way == "after a commit":
+            # Before or after the answer leaves: clients send again what they have no answer to.
+            _wait_growth(lambda: _size(self._wal), 3.0)
+            time.sleep(aim_s / 20)
         elif way == "in a commit":
             self._catch_in_a_commit(pid)
         elif way == "while stopped":
@@ -251,6 +261,7 @@ class Chaos:
         overdue_s = max((flush.took_s - flush.timeout_s for flush in flushes), default=0.0)
         return {
             "machine": machine_facts(),
+            "protocol": self._options.protocol,
             "seed": self._options.seed,
             "kills": dict(self.kills),
             "kills_total": self.kills.total(),
@@ -334,6 +345,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=200, help="of the actor")
     parser.add_argument("--seconds", type=float, default=3600.0, help="of killing, at most")
     parser.add_argument("--clients", type=int, default=6)
+    parser.add_argument("--protocol", choices=("grpc", "http/protobuf"), default="grpc")
     parser.add_argument("--keep", default="", help="a directory for all files, which are kept")
     parser.add_argument("--result", default="", help="a file for the result, JSON")
     options = msgspec.convert(vars(parser.parse_args()), Options)
@@ -341,7 +353,8 @@ def main() -> int:
     directory.mkdir(parents=True, exist_ok=True)
     say(
         f"seed {options.seed}, in {directory}; replay with: python -m tests.e2e.chaos.run "
-        f"--seed {options.seed} --kills {options.kills} --clients {options.clients}"
+        f"--seed {options.seed} --kills {options.kills} --clients {options.clients} "
+        f"--protocol {options.protocol}"
     )
     os.environ.update(RAY_AUTH_MODE="disabled", RAY_USAGE_STATS_ENABLED="0")
     ray.init(address="local", include_dashboard=False, num_cpus=4, log_to_driver=False)
