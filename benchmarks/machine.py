@@ -11,7 +11,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-_PACKAGES = ("nemo_telemetry_actor", "ray", "opentelemetry-sdk", "msgspec", "numpy")
+_PACKAGES = (
+    "nemo_telemetry_actor",
+    "ray",
+    "opentelemetry-sdk",
+    "msgspec",
+    "numpy",
+    "requests",
+    "prometheus-client",
+)
 
 
 def machine_facts() -> dict[str, Any]:
@@ -41,6 +49,12 @@ def cpu_seconds(pid: int) -> float:
     after_name = stat.rpartition(")")[2].split()
     user, system = int(after_name[11]), int(after_name[12])
     return (user + system) / os.sysconf("SC_CLK_TCK")
+
+
+def leave_cores_to_training() -> None:
+    """Run this process on the last core only, as if it were on another machine."""
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, cores[-1:])
 
 
 @contextmanager

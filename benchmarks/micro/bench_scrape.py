@@ -10,19 +10,18 @@ Run: `pytest -o python_files='bench_*.py' benchmarks/micro/bench_scrape.py`
 
 import asyncio
 import gzip
-import multiprocessing
 import time
 from collections.abc import Iterator
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from benchmarks.raylets import serving
 from nemo_telemetry_actor.scrape.families import read_page
 from nemo_telemetry_actor.scrape.fetch import PageFetcher
-from nemo_telemetry_actor.scrape.nodes import HostTarget, NodeTarget
+from nemo_telemetry_actor.scrape.nodes import HostTarget, hosts_of
 from nemo_telemetry_actor.scrape.reading import Sweep
 from nemo_telemetry_actor.scrape.sweep import sweep
 
@@ -68,51 +67,14 @@ def test_undoing_gzip(benchmark: BenchmarkFixture) -> None:
     benchmark(gzip.decompress, gzip.compress(_page("2.60.0")))
 
 
-def _serve(answer: bytes, count: int, hung: int, ports_to: Connection) -> None:
-    """Serve one answer on `count` ports; the first `hung` of them never answer."""
-
-    async def answer_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(answer)
-        await writer.drain()
-        writer.close()
-
-    async def hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read()
-        writer.close()
-
-    async def serve() -> None:
-        servers = [
-            await asyncio.start_server(hang if i < hung else answer_one, "127.0.0.1", 0)
-            for i in range(count)
-        ]
-        ports_to.send([server.sockets[0].getsockname()[1] for server in servers])
-        await asyncio.Event().wait()
-
-    asyncio.run(serve())
-
-
 @pytest.fixture(scope="module", params=[0, 3], ids=["all answer", "three hang"])
-def hosts(request: pytest.FixtureRequest) -> Iterator[list[HostTarget]]:
-    body = gzip.compress(_page("2.60.0"))
-    head = f"HTTP/1.0 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n"
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    server = context.Process(
-        target=_serve, args=(head.encode() + body, HOSTS, request.param, theirs)
-    )
-    server.start()
-    ports = ours.recv()
-    yield [
-        HostTarget(f"h{i:03}", (f"n{i}",), (NodeTarget(f"n{i}", f"h{i:03}", "127.0.0.1", port),))
-        for i, port in enumerate(ports)
-    ]
-    server.terminate()
-    server.join()
+def hosts(request: pytest.FixtureRequest) -> Iterator[tuple[HostTarget, ...]]:
+    with serving(_page("2.60.0"), HOSTS, hung=request.param) as raylets:
+        yield hosts_of([raylet.row for raylet in raylets])
 
 
 @pytest.mark.benchmark(group="sweep.hosts")
-def test_a_sweep_of_256_hosts(benchmark: BenchmarkFixture, hosts: list[HostTarget]) -> None:
+def test_a_sweep_of_256_hosts(benchmark: BenchmarkFixture, hosts: tuple[HostTarget, ...]) -> None:
     cpu_s = 0.0
 
     async def once() -> Sweep:
