@@ -204,7 +204,9 @@ class TelemetryCore:
             if self._registry.known(client_id) is None:
                 self._placements.drop_client(client_id)
         self.commit()
-        exported = min((each.revision for each in self.deliveries), default=self._registry.revision)
+        exported = min(
+            (each.delivered_revision for each in self.deliveries), default=self._registry.revision
+        )
         for run_id in self._registry.forget_finished(now_s, exported):
             self._placements.drop_run(run_id)
         self._log.forget_below(self._delivered())

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 import ray
+from ray.experimental import internal_kv
 
 from nemo_telemetry_actor.actor.actor import TelemetryActor
 from nemo_telemetry_actor.client.connect import clients, job_id
@@ -29,6 +30,10 @@ _HEAD_RESOURCE: Final = "node:__internal_head__"
 _HEAD_SLIVER: Final = 0.001
 _MAX_CONCURRENCY: Final = 10_000
 _RETRY_S: Final = 0.2
+_REVIVE_TIMEOUT_S: Final = 10.0
+# Ray's own store has no public door; the dashboard's address is read the same way.
+_STOPPED_KEY: Final = b"stopped"
+_KV_NAMESPACE: Final = b"nemo_telemetry"
 
 
 def find_actor() -> Any:
@@ -67,7 +72,9 @@ def ensure_actor(config: TelemetryConfig, timeout_s: float = 60.0) -> tuple[Any,
         try:
             handle = _create_or_get(encoded)
             answer = handle.config_differences.remote(config=encoded)
-            return handle, ray.get(answer, timeout=max(0.1, left_s))
+            differs = ray.get(answer, timeout=max(0.1, left_s))
+            _note_stopped(is_stopped=False)
+            return handle, differs
         except (ray.exceptions.RayActorError, ray.exceptions.GetTimeoutError, ValueError) as error:
             # A killed actor's name is free a moment later; a restarting one answers soon.
             if left_s <= 0:
@@ -108,6 +115,8 @@ def stop_actor(timeout_s: float = 30.0) -> StopReport:
         report = StopReport(answered=True, **last_words)
     except ray.exceptions.RayError as error:
         _log.warning("the telemetry actor is ended although it could not finish: %s", error)
+    # Before the end is seen: a driver that finds no actor must know that somebody wanted it so.
+    _note_stopped(is_stopped=True)
     ray.kill(handle)
     return report
 
@@ -175,8 +184,9 @@ def start(  # noqa: PLR0913 — one keyword for each thing that people say of a 
             own_attributes=of_process,
             rank=0,
         )
-        return Telemetry(membership, RayTransport(), strict=strict)
+        return Telemetry(membership, RayTransport(revive=clients.revive_actor), strict=strict)
 
+    clients.revive = lambda: _revived(settings)
     telemetry, is_new = clients.find_or_make(stated, make)
     if not is_new:
         telemetry.open_run(attributes, of_process)
@@ -185,6 +195,30 @@ def start(  # noqa: PLR0913 — one keyword for each thing that people say of a 
             f"the telemetry actor did not let this driver in within {timeout_s:g} s"
         )
     return telemetry
+
+
+def _revived(settings: TelemetryConfig) -> Any:
+    """Return a new actor in place of one that is gone for good; None if it was stopped."""
+    if _is_stopped():
+        return None
+    _log.warning("the telemetry actor is gone for good; this driver brings up another one")
+    try:
+        handle, _ = ensure_actor(settings, _REVIVE_TIMEOUT_S)
+    except ActorUnavailableError as error:
+        _log.debug("%s", error)  # the next attempt to send tries again
+        return None
+    return handle
+
+
+def _note_stopped(*, is_stopped: bool) -> None:
+    internal_kv._internal_kv_put(
+        _STOPPED_KEY, b"1" if is_stopped else b"0", overwrite=True, namespace=_KV_NAMESPACE
+    )
+
+
+def _is_stopped() -> bool:
+    value = internal_kv._internal_kv_get(_STOPPED_KEY, namespace=_KV_NAMESPACE)
+    return bool(value == b"1")
 
 
 def _create_or_get(config: bytes) -> Any:

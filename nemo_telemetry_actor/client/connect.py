@@ -26,6 +26,8 @@ class Clients:
         self._lock = threading.Lock()
         # Guarded by _lock; the last one is the newest. The key is the run id asked for, "" for none.
         self._by_run: dict[str, Telemetry] = {}
+        # Brings the actor back when it is gone for good: known to a driver that called start().
+        self.revive: Callable[[], Any] | None = None
 
     def find(self, run_id: str) -> Telemetry | None:
         """Return the open client of a run, or the newest open one when no run is named."""
@@ -46,6 +48,10 @@ class Clients:
             self._by_run.pop(run_id, None)
             self._by_run[run_id] = client
             return client, True
+
+    def revive_actor(self) -> Any:
+        """Return the handle of a new actor; None in a process that is not to make one."""
+        return self.revive() if self.revive is not None else None
 
     def after_fork(self) -> None:
         """Give every client of a forked child a life of its own."""
@@ -99,7 +105,7 @@ def connect(
             worker_group=worker_group,
             rank=rank,
         )
-        return Telemetry(membership, RayTransport(), strict=strict)
+        return Telemetry(membership, RayTransport(revive=clients.revive_actor), strict=strict)
 
     client, is_new = clients.find_or_make(stated, make)
     if is_new:

@@ -38,15 +38,20 @@ class Transport(Protocol):
 class RayTransport:
     """Looks the named actor up, in its own namespace, from any process that Ray runs.
 
-    Never starts Ray and never creates the actor: a process that only reports must not.
+    Never starts Ray, and never creates the actor by itself: a process that only reports must not.
 
     Args:
+        revive: Called when there is no actor; returns the handle of a new one, or None where this
+            process is not the one to make it.
         inherits_ray: Whether this process was forked from one in which Ray was initialised. Ray
             cannot be used here until it is initialised anew.
     """
 
-    def __init__(self, *, inherits_ray: bool = False) -> None:
+    def __init__(
+        self, *, revive: Callable[[], Any] | None = None, inherits_ray: bool = False
+    ) -> None:
         self._handle: Any = None
+        self._revive = revive
         self._inherits_ray = inherits_ray
 
     def welcome(self, hello: bytes, timeout_s: float) -> bytes:
@@ -84,9 +89,18 @@ class RayTransport:
         self._handle = None
 
     def _actor(self, ray: Any) -> Any:
+        """Return the handle.
+
+        Raises:
+            ValueError: There is no such actor, as Ray says it.
+        """
         if self._handle is None:
-            # ValueError when there is no such actor: the caller's to handle.
-            self._handle = ray.get_actor(ACTOR_NAME, namespace=ACTOR_NAMESPACE)
+            try:
+                self._handle = ray.get_actor(ACTOR_NAME, namespace=ACTOR_NAMESPACE)
+            except ValueError:
+                self._handle = self._revive() if self._revive is not None else None
+                if self._handle is None:
+                    raise
         return self._handle
 
     def _ray(self) -> Any:

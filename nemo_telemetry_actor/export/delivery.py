@@ -100,7 +100,7 @@ class Delivery:
     """Brings committed values to one exporter, in order, and says how it went.
 
     A value that belongs to one time is sent once; the position moves only after the backend took
-    the message. Totals are sent when they changed, and once a minute. A backend that is down is
+    the message. Totals are sent when they changed, and once a minute, before the points. A backend that is down is
     tried again after waits that double from 1 to 60 s, never sooner than it asked; meanwhile the
     points wait in the source. One log line when it goes, one when it is back; what it refuses is
     counted, and told once a minute at most.
@@ -133,6 +133,8 @@ class Delivery:
         self.position = source.head if position is None else position
         self._note_position = note_position
         self.revision = 0
+        # Up to which revision both totals and points have gone.
+        self.delivered_revision = 0
         self._source = source
         self._max_points = max_points
         self._message_points = max_points
@@ -187,8 +189,9 @@ class Delivery:
         self._message_points = min(2 * self._message_points, self._max_points)
         self._retried += self._state == "down"
         try:
-            await self._send_points()
+            # Totals are small and of now; a backlog of points may take long, and goes oldest first.
             await self._send_totals()
+            await self._send_points()
         except RetryableExportError as error:
             self._note_down(str(error), error.retry_after_s)
         except Exception as error:  # noqa: BLE001 — logged; a bug in one must not end its task
@@ -196,6 +199,7 @@ class Delivery:
                 _log.exception("exporter %s failed", self.exporter.name)
             self._note_down(repr(error), None)
         else:
+            self.delivered_revision = self.revision
             return True
         return False
 

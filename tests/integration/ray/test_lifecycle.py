@@ -187,9 +187,14 @@ def test_a_driver_that_ends_without_a_word_loses_nothing_and_ends_its_run(
     assert totals("test.count", "driver") == [7.0]
     # Its final values are exported though the export interval is far away.
     wait_until(lambda: path.exists() and "test.count" in path.read_text())
-    line = json.loads(path.read_text().splitlines()[-1])
-    metric = line["resourceMetrics"][0]["scopeMetrics"][0]["metrics"][0]
-    assert metric["sum"]["dataPoints"][0]["asDouble"] == 7.0
+    exported = [
+        metric["sum"]["dataPoints"][0]["asDouble"]
+        for line in path.read_text().splitlines()
+        for resource in json.loads(line)["resourceMetrics"]
+        for metric in resource["scopeMetrics"][0]["metrics"]
+        if metric["name"] == "test.count"
+    ]
+    assert exported[-1] == 7.0
 
 
 def test_an_actor_that_exits_delivers_what_it_had_buffered(cluster: str) -> None:
@@ -266,6 +271,31 @@ def test_what_comes_while_the_actor_ends_waits_for_the_next_one(cluster: str) ->
     assert (drained["delivered"], refused, report.delivered) == (True, False, True)
     assert telemetry.flush(60.0)
     assert totals("test.count", "waits") == [2.0]
+
+
+def test_a_driver_brings_the_actor_back_when_it_is_gone_for_good(cluster: str) -> None:
+    telemetry = nta.start(QUIET, run_id="again")
+    telemetry.register_metric_group("g", [COUNT])
+    telemetry.record("g", count=1)
+    assert telemetry.flush(20.0)
+
+    ray.kill(find_actor())
+    telemetry.record("g", count=2)
+
+    assert telemetry.flush(60.0)
+    assert totals("test.count", "again") == [3.0]
+
+
+def test_a_driver_leaves_an_actor_that_was_stopped_alone(cluster: str) -> None:
+    telemetry = nta.start(QUIET, run_id="stopped")
+    telemetry.register_metric_group("g", [COUNT])
+    stop_actor(5.0)
+
+    telemetry.record("g", count=2)
+
+    assert not telemetry.flush(3.0)
+    with pytest.raises(nta.ActorUnavailableError):
+        find_actor()
 
 
 def test_connect_twice_gives_one_handle_and_start_after_connect_opens_its_run(

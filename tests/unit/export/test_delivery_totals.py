@@ -3,6 +3,7 @@
 
 import pytest
 
+from nemo_telemetry_actor.export.exporter import ExportResult
 from nemo_telemetry_actor.testing import FakeClock, InMemoryExporter
 from tests.unit.export.list_source import DOWN, ListSource, SizeLimited, delivery_of, values_of
 
@@ -111,14 +112,14 @@ async def test_totals_that_did_not_go_are_read_anew(clock: FakeClock) -> None:
     assert values_of(exporter, "rl.a") == [3.0]
 
 
-async def test_points_go_before_totals(clock: FakeClock) -> None:
+async def test_totals_do_not_wait_behind_a_backlog_of_points(clock: FakeClock) -> None:
     source, exporter = ListSource(1), InMemoryExporter()
     source.totals = {"rl.a": (1.0, 1)}
 
     await delivery_of(exporter, source, clock).run_once()
 
     names = [each.resources[0].metrics[0].declaration.name for each in exporter.snapshots]
-    assert names == ["rl.reward", "rl.a"]
+    assert names == ["rl.a", "rl.reward"]
 
 
 def test_the_account_is_complete_before_the_first_success(clock: FakeClock) -> None:
@@ -126,3 +127,20 @@ def test_the_account_is_complete_before_the_first_success(clock: FakeClock) -> N
 
     assert (state.name, state.state, state.backlog_points) == ("memory", "idle", 4)
     assert (state.last_success_unix_nano, state.last_error) == (0, "")
+
+
+async def test_a_revision_counts_as_delivered_once_its_points_have_gone_too(
+    clock: FakeClock,
+) -> None:
+    source = ListSource(1)
+    source.totals = {"rl.a": (1.0, 4)}
+    exporter = InMemoryExporter(outcomes=[ExportResult(), DOWN])
+    delivery = delivery_of(exporter, source, clock)
+
+    await delivery.run_once()
+    after_totals = (delivery.revision, delivery.delivered_revision)
+    clock.advance(5.0)
+    await delivery.run_once()
+
+    assert after_totals == (4, 0)
+    assert (delivery.revision, delivery.delivered_revision) == (4, 4)
