@@ -107,7 +107,7 @@ class TelemetryCore:
             config.limits.backlog_points, loaded.first_position, config.limits.backlog_bytes
         )
         self._reopen(loaded)
-        self._source = CommittedSource(self._registry, self._log, time_ns)
+        self._source = CommittedSource(self._registry, self._log, time_ns, loaded.time_unix_nano)
         self.deliveries = [
             Delivery(
                 exporter,

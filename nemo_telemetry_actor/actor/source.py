@@ -12,13 +12,26 @@ from nemo_telemetry_actor.registry.registry import Registry
 
 
 class CommittedSource:
-    """A `DeliverySource` over a registry and its point log."""
+    """A `DeliverySource` over a registry and its point log.
 
-    def __init__(self, registry: Registry, log: PointLog, time_ns: Callable[[], int]) -> None:
+    Args:
+        registry: Whose committed totals are read.
+        log: Whose points are read.
+        time_ns: Wall clock, Unix nanoseconds.
+        not_before_unix_nano: Until when an earlier life of the actor may have sent totals.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        log: PointLog,
+        time_ns: Callable[[], int],
+        not_before_unix_nano: int = 0,
+    ) -> None:
         self._registry = registry
         self._log = log
         self._time_ns = time_ns
-        self._last_unix_nano = 0
+        self._last_unix_nano = not_before_unix_nano
         # What the service measures of itself; read anew at each export.
         self.about_itself: Callable[[int], ResourceData] | None = None
 

@@ -18,12 +18,11 @@ from nemo_telemetry_actor.actor.durability import RETRY_S, Durability
 from nemo_telemetry_actor.errors import RetryableExportError
 from nemo_telemetry_actor.state.opening import open_state
 from nemo_telemetry_actor.state.rows import Loaded
-from nemo_telemetry_actor.testing import FakeClock, InMemoryExporter
-from nemo_telemetry_actor.wire.messages import MetricBlock
-from tests.batches import declared, gauge_points, sum_delta
-from tests.clients import COUNTER, DRIVER, GAUGE, WORKER, Client, join_driver, shown
+from nemo_telemetry_actor.testing import FakeClock
+from tests.clients import COUNTER, DRIVER, WORKER, Client, join_driver, shown
 from tests.disks import SmallDisk, small_disk
 from tests.lives import durability_of, killed, life, remembered
+from tests.unit.actor.durable_world import World
 from tests.unit.state.test_lock import held_elsewhere
 
 ADVICE = (
@@ -31,44 +30,6 @@ ADVICE = (
     "again every 10 s: free the disk, make the directory of state.path writable, or configure "
     "another path"
 )
-
-
-class World:
-    """A core on a state file, one client, and what a restart at this instant would find."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.clock = FakeClock()
-        self.restarts = 0
-        self.exporter = InMemoryExporter()
-        self.core = life(path, self.clock, [self.exporter])
-        self.client = Client(self.core, WORKER, run_id="r")
-        self.durability = durability_of(self.core)
-
-    def count(self) -> None:
-        """Record a step and a reward, committed."""
-        assert self.client.send(COUNTER, GAUGE).status == "ok"
-        self.core.commit()
-
-    def pass_time(self, seconds: float) -> None:
-        self.clock.advance(seconds)
-        assert self.client.send().status == "ok"
-        self.core.tick()
-
-    def restarted(self) -> TelemetryCore:
-        self.restarts += 1
-        copy = killed(self.path, self.path.parent.parent / f"copy{self.restarts}" / "state")
-        return life(copy, self.clock, [self.exporter])
-
-    def end(self) -> None:
-        """Let go of the file as a killed process does."""
-        assert self.durability._store is not None
-        self.durability._store.close()
-
-    def is_durable(self) -> bool:
-        return not self.durability.is_degraded and remembered(self.restarted()) == remembered(
-            self.core
-        )
 
 
 @pytest.fixture
@@ -354,122 +315,3 @@ def test_a_client_whose_sequences_end_is_kept(world: World) -> None:
 
     assert not world.durability.is_degraded
     assert DRIVER in world.restarted()._registry.producers
-
-
-# ---- what an exporter has
-
-
-async def test_points_go_from_the_file_when_they_are_delivered_though_nothing_is_committed(
-    world: World,
-) -> None:
-    for _ in range(300):
-        world.count()
-    await world.core.deliveries[0].run_once()
-
-    world.core.tick()
-
-    copy = open_state(killed(world.path, world.path.parent / "copy"), 0, lock_wait_s=0.0)
-    assert copy.loaded.points == []
-    assert copy.loaded.cursors == {"memory": copy.loaded.head}
-
-
-def test_an_exporter_that_is_configured_no_more_holds_no_points_back(world: World) -> None:
-    world.count()
-    world.count()
-    other = InMemoryExporter("other")
-    second = life(killed(world.path, world.path.parent / "b"), world.clock, [other])
-
-    second.tick()
-
-    copy = open_state(
-        killed(world.path.parent / "b", world.path.parent / "c"), 0, lock_wait_s=0.0
-    ).loaded
-    assert (copy.points, copy.cursors) == ([], {"other": copy.head})
-
-
-async def test_points_of_a_forgotten_client_are_delivered_as_its_own_after_a_restart(
-    world: World,
-) -> None:
-    driver = join_driver(world.core, run_id="r", run_attributes={"rl.model": "m"})
-    world.client.send(GAUGE, closing="client")
-    world.core.commit()
-    for _ in range(3):
-        world.clock.advance(50.0)
-        driver.send()
-        world.core.tick()
-    assert WORKER not in world.core._registry.producers
-    before = remembered(world.core)
-
-    second = world.restarted()
-    assert remembered(second) == before
-    await second.deliveries[0].run_once()
-
-    (part,) = (each for each in world.exporter.snapshots if each.resources)
-    (of_client,) = part.resources
-    assert of_client.attributes["rl.model"] == "m"
-    assert of_client.attributes["nemo.run.id"] == "r"
-    assert [metric.declaration.name for metric in of_client.metrics] == ["rl.reward"]
-    second.tick()
-    assert (
-        len(
-            open_state(
-                killed(durability_of(second)._path or world.path, world.path.parent / "c"),
-                0,
-                lock_wait_s=0.0,
-            ).loaded.producers
-        )
-        == 1
-    )
-
-
-async def test_points_go_on_being_delivered_after_the_file_was_begun_anew(world: World) -> None:
-    for _ in range(5):
-        world.count()
-    await world.core.deliveries[0].run_once()
-    world.core.tick()
-    world.path.unlink()
-    world.pass_time(1.0)
-    second = world.restarted()
-    world.exporter.snapshots.clear()
-    client = Client(second, WORKER, run_id="r", first_sequence=world.client.sequence)
-    client.sequence = world.client.sequence
-
-    client.send(MetricBlock(declared("rl.reward"), [gauge_points([7.0])]))
-    second.commit()
-    await second.deliveries[0].run_once()
-
-    assert [each.value for each in world.exporter.points("rl.reward")] == [7.0]  # type: ignore[union-attr]
-
-
-# ---- the end
-
-
-async def test_nothing_is_left_on_disk_when_all_is_delivered(world: World) -> None:
-    world.count()
-
-    assert (await world.core.drain(5.0))["delivered"]
-
-    assert [each.name for each in world.path.parent.iterdir()] == ["state.lock"]
-
-
-async def test_what_could_not_be_delivered_is_kept_for_the_next_actor(world: World) -> None:
-    world.count()
-    world.exporter.outcomes.extend([RetryableExportError("down", retry_after_s=60.0)] * 10)
-
-    assert not (await world.core.drain(0.1))["delivered"]
-
-    second = life(world.path, world.clock, [exporter := InMemoryExporter()])
-    await second.deliveries[0].run_once()
-    assert len(exporter.points("rl.reward")) == 2
-
-
-def test_a_wall_clock_that_was_set_back_changes_no_start_time(world: World) -> None:
-    world.client.send(MetricBlock(declared("rl.late", "counter"), [sum_delta(1.0, at_s=50)]))
-    world.core.commit()
-    (row,) = (each for each in world.core.series() if each["name"] == "rl.late")
-    world.clock._unix_nano -= 3600 * 10**9
-
-    (again,) = (each for each in world.restarted().series() if each["name"] == "rl.late")
-
-    assert again["start_time_unix_nano"] == row["start_time_unix_nano"]
-    assert again["value"] == 1.0
