@@ -54,9 +54,10 @@ sends = st.tuples(
 )
 closings = st.tuples(st.just("close"), clients, st.sampled_from(["client", "run"]))
 deliveries = st.tuples(st.just("deliver"), st.integers(0, 1), small)
+commits = st.just(("commit",))
 times = st.tuples(st.just("time"), st.sampled_from([1, 50, 100, 4000]))
 # Most steps are values, and a client has joined before the first of them.
-anything = st.one_of(sends, sends, sends, joins, deliveries, closings, times)
+anything = st.one_of(sends, sends, sends, commits, joins, deliveries, closings, times)
 changes = st.one_of(sends, sends, joins, closings)
 
 
@@ -117,6 +118,8 @@ class Life:
                 self.exporters[exporter].outcomes.extend([ExportResult()] * messages + [down])
                 asyncio.run(self.core.deliveries[exporter].run_once())
                 self.exporters[exporter].outcomes.clear()
+            case ("commit",):
+                self.core.commit()
             case "time", seconds:
                 self.core.commit()
                 self.clock.advance(seconds)
