@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import fmean, median
+from statistics import median
 
 # One thread of linear algebra: the step shall not take the core that the other process works on.
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
@@ -67,26 +67,25 @@ class Training:
             hidden = np.tanh(hidden @ self._weights)
         return float(hidden.mean())
 
-    def steps_s(self, is_over: Callable[[], bool]) -> list[float]:
-        """Train until something is over; return how long each step took."""
-        steps_s = []
+    def step_s(self, is_over: Callable[[], bool]) -> float:
+        """Train until something is over; return the seconds that a step took on the average."""
+        steps, began_s = 0, time.perf_counter()
         while not is_over():
-            began_s = time.perf_counter()
             self._step()
-            steps_s.append(time.perf_counter() - began_s)
-        return steps_s
+            steps += 1
+        return (time.perf_counter() - began_s) / max(1, steps)
 
-    def steps_s_alone(self, seconds: float) -> list[float]:
+    def step_s_alone(self, seconds: float) -> float:
         until_s = time.perf_counter() + seconds
-        return self.steps_s(lambda: time.perf_counter() >= until_s)
+        return self.step_s(lambda: time.perf_counter() >= until_s)
 
 
 @dataclass
 class Row:
     """One way, page and number of hosts.
 
-    Costs are the least of all sweeps while training rests. Steps are medians, which leave out the
-    steps in which another process had the core; the lost time does not leave them out.
+    Costs are the least of all sweeps while training rests. Steps are the averages of the fastest
+    rounds: in others the machine's other users show, too.
     """
 
     way: str
@@ -133,32 +132,34 @@ def resting(way: Way, order: Order, hung: int = 0) -> list[Swept]:
 
 def beside_training(way: Way, order: Order, training: Training, row: Row, rounds: int) -> None:
     """Fill in what a sweep takes from the training that goes on in this process."""
-    alone, beside, taken_cpu_s, slowdowns, lost_s = [], [], [], [], []
+    alone_s, beside_s, taken_cpu_s, swept_s = [], [], [], []
     for _ in range(rounds):
-        alone.append(training.steps_s_alone(0.5))
+        alone_s.append(training.step_s_alone(0.5))
         process_s, own_s = time.process_time(), time.thread_time()
         way.begin(order)
-        beside.append(training.steps_s(way.is_over))
+        beside_s.append(training.step_s(way.is_over))
         taken_s = (time.process_time() - process_s) - (time.thread_time() - own_s)
         done = way.results()
         check(order, done, 0)
         taken_cpu_s.append(taken_s / order.sweeps)
-        slowdowns.append(median(beside[-1]) / median(alone[-1]))
-        swept_s = sum(swept.wall_s for swept in done) / order.sweeps
-        lost_s.append(swept_s * (1 - fmean(alone[-1]) / fmean(beside[-1])))
-    row.step_ms_alone = round(1e3 * median(map(median, alone)), 3)
-    row.step_ms_beside = round(1e3 * median(map(median, beside)), 3)
-    row.slowdown = round(median(slowdowns), 3)
+        swept_s.append(sum(swept.wall_s for swept in done) / order.sweeps)
+    share_left = min(alone_s) / min(beside_s)
+    row.step_ms_alone = round(1e3 * min(alone_s), 3)
+    row.step_ms_beside = round(1e3 * min(beside_s), 3)
+    row.slowdown = round(1 / share_left, 3)
     row.training_cpu_s_a_sweep = round(median(taken_cpu_s), 6)
-    row.training_lost_s_a_sweep = round(median(lost_s), 4)
+    # Of the round in which the steps were fastest.
+    row.training_lost_s_a_sweep = round(
+        (1 - share_left) * swept_s[beside_s.index(min(beside_s))], 4
+    )
 
 
 def measure(name: str, way: Way, page: str, raylets: Sequence[Raylet], training: Training) -> Row:
     """Measure one way while training rests, then beside it."""
     (first,) = resting(way, Order(raylets))
     is_long = first.wall_s > LONG_S
-    order = Order(raylets, sweeps=1 if is_long else math.ceil(1.0 / first.wall_s))
-    rounds = 1 if is_long else 5
+    order = Order(raylets, sweeps=1 if is_long else math.ceil(0.5 / first.wall_s))
+    rounds = 1 if is_long else 10
     done = [first]
     for _ in range(rounds):
         done += resting(way, order)
