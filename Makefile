@@ -77,6 +77,10 @@ format: $(DEV_STAMP) ## Fix what can be fixed without thought
 	$(PY) -m ruff format
 	$(PY) scripts/whitespace.py --fix
 
+.PHONY: chaos
+chaos: $(DEV_STAMP) ## Kill everything for a quarter of an hour and compare the books (CHAOS_ARGS=…)
+	@$(TEST_ENV) $(PY) -m tests.e2e.chaos.run $(CHAOS_ARGS)
+
 .PHONY: bench
 bench: $(DEV_STAMP) ## Run the benchmarks (micro with pytest-benchmark, then each macro script)
 	$(TEST_ENV) $(PY) -m pytest benchmarks/micro -o python_files='bench_*.py' -p no:randomly

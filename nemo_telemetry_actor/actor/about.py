@@ -53,6 +53,9 @@ BACKLOG_AGE: Final = _declared(
     "export.backlog.age", "gauge", "s", "Age of the oldest value that waits for a backend."
 )
 UP: Final = _declared("export.up", "gauge", "", "Whether a backend takes data: 1 or 0.")
+RESTARTS: Final = _declared(
+    "restarts", "gauge", "{restart}", "Earlier lives of the actor on the same state file."
+)
 COMMITS: Final = _declared("commit.count", "counter", "{commit}", "Commits to the state file.")
 COMMIT_DURATION: Final = _declared(
     "commit.duration", "gauge", "s", "How long the last commit to the state file took."
@@ -112,6 +115,7 @@ def _values(state: Mapping[str, Any]) -> Iterable[tuple[Declaration, list[Value]
     yield RUNS, _by(_STATE, _counted(row["state"] for row in state["runs"]))
     yield CLIENTS, _by(_STATE, _counted(row["state"] for row in state["clients"]))
     yield from _of_exporters(state["exporters"])
+    yield RESTARTS, [({}, disk["restarts"])]
     yield COMMITS, [({}, disk["commits"])]
     yield COMMIT_DURATION, [({}, disk["last_commit_s"])]
     yield STATE_SIZE, [({}, disk["size_bytes"])]

@@ -68,6 +68,7 @@ def ingest_row(admission: Admission, registry: Registry, undecodable: int) -> di
 def durability_row(durability: Durability) -> dict[str, Any]:
     """Return how commits reach the disk."""
     return {
+        "restarts": durability.restarts,
         "commits": durability.commits,
         "last_commit_s": durability.last_commit_s,
         "size_bytes": durability.size_bytes,

@@ -75,6 +75,8 @@ class Durability:
         self.last_commit_s = 0.0
         if path is not None:
             self._open(path, lock_wait_s)
+        # Lives of the actor that have written the file before this one.
+        self.restarts = self.loaded.lives
 
     def use(self, placements_of: PlacementsOf) -> None:
         """Say how placements are found; once, before the first write. Lets go of `loaded`."""
@@ -109,6 +111,7 @@ class Durability:
             if delivered <= self._delivered:
                 changes.delivered = 0  # nothing more to look for
             changes.time_unix_nano = self._now_unix_nano()
+            changes.lives = self.restarts + 1
             store.write(changes)
             self._delivered = delivered
             self.commits += 1
@@ -215,6 +218,7 @@ class Durability:
             changes = self._recorder.everything(registry, log)
             changes.cursors = cursors
             changes.time_unix_nano = self._now_unix_nano()
+            changes.lives = self.restarts + 1
             self._store.rewrite(changes)
         except StateError as error:
             self._degrade(error)

@@ -151,7 +151,10 @@ def _header(report: StatusReport, state: Mapping[str, Any]) -> Text:
     now, ingest = state["time_unix_nano"], state["ingest"]
     lines = [
         ("url", state["http_url"] or "none, the HTTP server is off"),
-        ("up", f"{age(state['started_unix_nano'], now)}, version {state['version']}"),
+        (
+            "up",
+            f"{age(state['started_unix_nano'], now)}, version {state['version']}{_lives(state)}",
+        ),
         ("process", f"{state['pid']} on {state['host']}, Ray cluster {report.address}"),
         ("holds", f"{ingest['series']:,} series, {counted(ingest['accepted'], 'point')} taken"),
     ]
@@ -191,3 +194,8 @@ def _client_order(client: Mapping[str, Any]) -> tuple[object, ...]:
         int(client["rank"] or 0),
         client["client_id"],
     )
+
+
+def _lives(state: Mapping[str, Any]) -> str:
+    restarts = (state.get("durability") or {}).get("restarts", 0)
+    return f", restarted {counted(restarts, 'time')}" if restarts else ""

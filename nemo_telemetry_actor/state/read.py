@@ -76,6 +76,7 @@ def read_everything(db: sqlite3.Connection) -> Loaded:
         },
         head=meta.get("head", 0),
         time_unix_nano=meta.get("time_unix_nano", 0),
+        lives=meta.get("lives", 0),
     )
 
 

@@ -131,6 +131,7 @@ class Changes(msgspec.Struct):
         gone_producers: Those whose series go, but whose points wait.
         head: The position after the newest point.
         time_unix_nano: The wall clock's; 0 when it is not to be noted.
+        lives: Lives of the actor that have written here, this one included; 0 as above.
     """
 
     runs: dict[str, RunBody] = {}
@@ -149,6 +150,7 @@ class Changes(msgspec.Struct):
     delivered: int = 0
     head: int = 0
     time_unix_nano: int = 0
+    lives: int = 0
 
 
 class Loaded(msgspec.Struct):
@@ -164,6 +166,7 @@ class Loaded(msgspec.Struct):
     cursors: dict[str, int] = {}
     head: int = 0
     time_unix_nano: int = 0
+    lives: int = 0
 
     @property
     def first_position(self) -> int:

@@ -294,7 +294,11 @@ class StateStore:
             [(row.position, row.count, _encode(row.columns)) for row in changes.points],
         )
         put("INSERT OR REPLACE INTO cursors VALUES (?, ?)", list(changes.cursors.items()))
-        meta = {"head": changes.head, "time_unix_nano": changes.time_unix_nano}
+        meta = {
+            "head": changes.head,
+            "time_unix_nano": changes.time_unix_nano,
+            "lives": changes.lives,
+        }
         put(
             "INSERT OR REPLACE INTO meta VALUES (?, ?)",
             [(key, value) for key, value in meta.items() if value],

@@ -249,6 +249,7 @@ def test_a_killed_actor_goes_on_from_its_totals_and_start_times(cluster: str) ->
     assert telemetry.flush(60.0)
     after = state()
     assert after["incarnation"] != before["incarnation"]
+    assert (before["durability"]["restarts"], after["durability"]["restarts"]) == (0, 1)
     assert [run["run_id"] for run in after["runs"]] == ["survivor"]
     assert after["runs"][0]["attributes"]["rl.algorithm"] == "grpo"
     (after_row,) = ray.get(find_actor().series.remote(names=["test.count"]))
