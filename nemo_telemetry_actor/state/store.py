@@ -244,6 +244,11 @@ class StateStore:
         with contextlib.suppress(sqlite3.Error):
             self._db.close()
 
+    def __del__(self) -> None:
+        # One that is let go of unclosed, after an error, would leave that to sqlite3, which warns.
+        if hasattr(self, "_db"):
+            self.disconnect()
+
     @property
     def size_bytes(self) -> int:
         """Bytes on disk, the log included."""

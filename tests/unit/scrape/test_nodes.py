@@ -1,5 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nemo-telemetry-actor authors
 # SPDX-License-Identifier: Apache-2.0
+from ipaddress import IPv6Address
 from typing import Any
 
 import pytest
@@ -78,7 +79,8 @@ def test_two_rows_of_one_address_and_port_are_one_raylet() -> None:
         ("[fd00::1]", "http://[fd00::1]:8080/metrics"),
         ("::1", "http://[::1]:8080/metrics"),
         ("fe80::1%eth0", "http://[fe80::1%25eth0]:8080/metrics"),
-        ("::ffff:10.0.0.1", "http://[::ffff:a00:1]:8080/metrics"),
+        # Which of its two forms Python writes depends on its version.
+        ("::ffff:10.0.0.1", f"http://[{IPv6Address('::ffff:10.0.0.1')}]:8080/metrics"),
     ],
 )
 def test_an_address_becomes_a_url(address: str, url: str) -> None:
