@@ -56,7 +56,6 @@ class TelemetryActor:
 
     def __init__(self, *, config: bytes) -> None:
         problems: list[str] = []
-        self._is_draining = False
         try:
             self._compose(_readable(config, problems), problems)
         except Exception as error:  # noqa: BLE001 — becomes a problem that people see
@@ -100,23 +99,13 @@ class TelemetryActor:
 
     async def welcome(self, *, hello: bytes) -> bytes:
         """Let a client in: `Hello` in, `Welcome` out."""
-        await self._unless_draining()
         return self._core.welcome(hello)
 
     async def ingest(self, *, payload: bytes) -> bytes:
         """Take a `Batch`; answers with an `Ack` once its effect is committed."""
-        await self._unless_draining()
         answer = self._core.ingest(payload)
         await self._commits.committed()
         return answer
-
-    async def _unless_draining(self) -> None:
-        """Never return once the actor is ending: what is taken now would not be exported.
-
-        The caller hears of the actor's death instead, and sends again when there is one.
-        """
-        if self._is_draining:
-            await asyncio.Event().wait()
 
     async def state(self) -> dict[str, Any]:
         """Return runs, clients, exporters, drops and problems, in builtins, without secrets."""
@@ -143,7 +132,6 @@ class TelemetryActor:
             `delivered`, `exporters` with the last state of each, and how many `clients` are left.
         """
         await self._starting
-        self._is_draining = True
         self._core.problems.append(
             "ending: nothing is taken any more; `nemo-telemetry stop` ends it"
         )
